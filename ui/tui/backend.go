@@ -1,0 +1,88 @@
+package tui
+
+import (
+	"context"
+
+	"parley/agent"
+	"parley/agent/monitor"
+	"parley/agent/record"
+)
+
+// Chat is an open session as the screen uses it. Methods without a context return at once; those
+// with one may take time and are called from commands, never from Update or View. Safe for
+// concurrent use.
+type Chat interface {
+	// Row returns the session's row as last written.
+	Row() record.Session
+	// Events subscribes to what happens in the session.
+	Events() *monitor.Reader
+
+	// Send runs a turn with the text as the person's message and returns when it has ended. The
+	// message is stored before anything else happens. An open unfinished turn is closed first:
+	// calls in doubt are answered "interrupted".
+	Send(ctx context.Context, text string) error
+	// Resume goes on with an unfinished turn and returns when it has ended.
+	Resume(ctx context.Context) error
+	// Steer hands a message over to the running turn: it enters at the next model call. False
+	// means that no turn runs any more.
+	Steer(text string) bool
+	// Interrupt cancels the running turn: what had come is kept. It returns at once.
+	Interrupt()
+	// CancelCall cancels one running call of the turn.
+	CancelCall(path string)
+	// Back ends the inner chat with the text as its result (/back) and goes on with the outer one.
+	Back(ctx context.Context, text string) error
+
+	// InDoubt lists the calls that had begun when the last process ended and may not simply run
+	// again. Empty when there is nothing to ask.
+	InDoubt() []agent.OpenCall
+	// Unfinished reports whether the last turn is open and waits for Resume or Send.
+	Unfinished() bool
+	// Resolve answers one call of InDoubt; text is the result given by hand.
+	Resolve(ctx context.Context, key record.Key, r agent.Resolution, text string) error
+	// EndProcess ends the process group of a call of InDoubt that still runs.
+	EndProcess(ctx context.Context, key record.Key) error
+
+	// SetMode changes the approval mode ("ask", "edits", "plan", "auto").
+	SetMode(mode string) error
+	// SetModel changes the model from the next turn on.
+	SetModel(ref string) error
+	// Keep stores the draft, the queue and the panel's state.
+	Keep(ctx context.Context, draft string, queue []string, panel string) error
+
+	// Shown returns up to limit messages of the conversation on screen before seq (0: the newest),
+	// oldest first, with the calls made in them and below.
+	Shown(ctx context.Context, before int64, limit int) ([]record.Message, []record.Call, error)
+	// Calls returns the calls of the turns from to to, parents first.
+	Calls(ctx context.Context, from, to int) ([]record.Call, error)
+	// Inner returns the conversation inside an agent's call.
+	Inner(ctx context.Context, path string) ([]record.Message, error)
+	// Output returns the whole saved output of a call, or what the model got if none was saved.
+	Output(ctx context.Context, path string) (string, error)
+
+	// Close ends the session's turn, if one runs, and releases it.
+	Close() error
+}
+
+// Backend opens sessions for the screen.
+type Backend interface {
+	// Greeting is the text the embedded program shows before the first message; "" for others.
+	Greeting() string
+	// New starts a session of the program the screen was started with.
+	New(ctx context.Context) (Chat, error)
+	// Open opens a saved session. agent.ErrLeased means another process has it.
+	Open(ctx context.Context, id string) (Chat, error)
+	// Sessions lists saved sessions, newest first: of this folder only, or all; text filters by
+	// title, program and text.
+	Sessions(ctx context.Context, all bool, text string) ([]record.Session, error)
+	// Delete moves a session to the bin, Undelete takes it back.
+	Delete(ctx context.Context, id string) error
+	Undelete(ctx context.Context, id string) error
+	Rename(ctx context.Context, id, title string) error
+	// SaveConfig stores one setting, e.g. the theme.
+	SaveConfig(ctx context.Context, key, value string) error
+	// History returns earlier messages of this program, newest first, for the composer.
+	History(ctx context.Context, limit int) ([]string, error)
+	// Models lists the models that can be chosen.
+	Models(ctx context.Context) ([]string, error)
+}
