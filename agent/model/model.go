@@ -119,6 +119,9 @@ type Request struct {
 	Temperature  *float32  `json:"temperature,omitempty"` // nil: not sent
 	JSONResponse bool      `json:"jsonResponse,omitempty"`
 	Seed         *int      `json:"seed,omitempty"`
+	// Chat says that the request is a chat tool's. It is not sent: it only decides whether a user
+	// message that is just {} is left out (4.2).
+	Chat bool `json:"chat,omitempty"`
 }
 
 // Finish says why a reply ended.

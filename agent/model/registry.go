@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Keys finds a provider's API key: from the environment, else from the credential store. It
@@ -20,6 +21,11 @@ type Options struct {
 	Transport http.RoundTripper
 	// DisableRetries turns off retries of 429, 5xx and broken streams.
 	DisableRetries bool
+	// Retrier says how failures are retried. The zero value has the defaults.
+	Retrier Retrier
+	// Silence is how long a model may send nothing, before its first byte or later, until the
+	// request counts as broken. Zero takes 2 minutes.
+	Silence time.Duration
 	// Getenv reads the environment; nil takes os.Getenv.
 	Getenv func(string) string
 }
@@ -81,4 +87,12 @@ func (r *Registry) names() []string {
 		names = append(names, p.Name())
 	}
 	return names
+}
+
+// Lister is a Provider that can name its models.
+type Lister interface {
+	Provider
+	// Models returns the names of the models that can be opened. It may ask the provider's server,
+	// with one request and no retries; errors are as those of Model.Stream.
+	Models(ctx context.Context, o Options) ([]string, error)
 }
