@@ -1,0 +1,149 @@
+package persist
+
+import (
+	"context"
+	"fmt"
+
+	"parley/agent/record"
+)
+
+// encodedRows is what a commit writes beside its entry, made ready outside the transaction.
+type encodedRows struct {
+	record.Rows
+	bodies    []string // of the messages
+	calls     []callJSON
+	decisions []string // of the approvals
+}
+
+func encodeRows(rows record.Rows) (encodedRows, error) {
+	e := encodedRows{
+		Rows:      rows,
+		bodies:    make([]string, len(rows.Messages)),
+		calls:     make([]callJSON, len(rows.Calls)),
+		decisions: make([]string, len(rows.Approvals)),
+	}
+	var err error
+	for i, m := range rows.Messages {
+		if e.bodies[i], err = encodeBody(m); err != nil {
+			return e, err
+		}
+	}
+	for i, c := range rows.Calls {
+		if e.calls[i], err = encodeCall(c); err != nil {
+			return e, err
+		}
+	}
+	for i, a := range rows.Approvals {
+		if e.decisions[i], err = jsonText("decision about "+a.Path, a.Decision); err != nil {
+			return e, err
+		}
+	}
+	return e, nil
+}
+
+// put writes the rows and adds what they count to the session's totals. It sets the messages' Seq
+// and the approvals' ID in place. Runs on the writer's goroutine.
+func (j *journal) put(ctx context.Context, t *statements, e encodedRows) (totals, error) {
+	sum := totals{usage: e.Usage, costMicro: e.CostMicro, context: e.Context}
+	for _, text := range e.Texts {
+		if err := j.putText(ctx, t, text); err != nil {
+			return sum, fmt.Errorf("store text %s: %w", text.Hash, err)
+		}
+	}
+	for i := range e.Messages {
+		if err := j.putMessage(ctx, t, &e.Messages[i], e.bodies[i]); err != nil {
+			return sum, fmt.Errorf("store message %d of %q: %w", e.Messages[i].Index, e.Messages[i].Conversation, err)
+		}
+	}
+	for i := range e.Rows.Calls {
+		added, err := j.putCall(ctx, t, e.Rows.Calls[i], e.calls[i])
+		if err != nil {
+			return sum, fmt.Errorf("store call %s: %w", e.Rows.Calls[i].Path, err)
+		}
+		if added && e.Rows.Calls[i].Parent != "" {
+			sum.calls++
+		}
+	}
+	for i := range e.Approvals {
+		if err := j.putApproval(ctx, t, &e.Approvals[i], e.decisions[i]); err != nil {
+			return sum, fmt.Errorf("store approval of %s: %w", e.Approvals[i].Path, err)
+		}
+	}
+	return sum, nil
+}
+
+// putText stores a text unless a session has brought it already, and notes that this one needs it.
+func (j *journal) putText(ctx context.Context, t *statements, text record.Text) error {
+	if j.knowsText(text.Hash) {
+		return nil
+	}
+	if _, err := t.exec(ctx, `INSERT INTO texts (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`,
+		text.Hash, text.Body); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `INSERT INTO session_texts (session, text) SELECT ?, id FROM texts WHERE hash = ?
+		ON CONFLICT DO NOTHING`, j.num, text.Hash)
+	return err
+}
+
+// putMessage stores a message or brings the stored one up to date. The same turn walked again
+// keeps the message's place; a later turn that takes the conversation up earlier stores it anew.
+func (j *journal) putMessage(ctx context.Context, t *statements, m *record.Message, body string) error {
+	conversation, notice := messageKey(*m)
+	var id, seq int64
+	var turn int
+	found, err := queryRow(ctx, t, `SELECT id, seq, turn FROM messages
+		WHERE session = ? AND conversation = ? AND is_notice = ? AND place = ?`,
+		[]any{j.num, conversation, notice, m.Index}, &id, &seq, &turn)
+	if err != nil {
+		return err
+	}
+	if !found || turn != m.Turn {
+		seq = j.nextSeq()
+	}
+	m.Seq = seq
+	if found {
+		_, err = t.exec(ctx, `UPDATE messages SET seq = ?, turn = ?, agent = ?, shown = ?, label = ?, model = ?,
+			time_ms = ?, body = ? WHERE id = ?`,
+			seq, m.Turn, m.Agent, m.Shown, m.Label, m.Model, millis(m.Time), body, id)
+		return err
+	}
+	_, err = t.exec(ctx, `INSERT INTO messages (session, seq, conversation, is_notice, place, turn, agent, shown,
+			label, model, time_ms, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		j.num, seq, conversation, notice, m.Index, m.Turn, m.Agent, m.Shown, m.Label, m.Model, millis(m.Time), body)
+	return err
+}
+
+// putCall stores a call or brings the stored one up to date, and reports whether it is new.
+func (j *journal) putCall(ctx context.Context, t *statements, c record.Call, enc callJSON) (added bool, err error) {
+	changed, err := t.exec(ctx, `UPDATE calls SET parent = ?, turn = ?, label = ?, round = ?, place = ?, wire_id = ?,
+			tool = ?, tool_id = ?, is_agent = ?, is_chat = ?, category = ?, display = ?, input = ?, status = ?,
+			result = ?, error = ?, decision = ?, exit_code = ?, is_truncated = ?, output_bytes = ?,
+			output_lines = ?, output_id = ?, created_ms = ?, started_ms = ?, finished_ms = ?, usage = ?
+		WHERE session = ? AND path = ?`, append(callValues(c, enc), j.num, c.Path)...)
+	if err != nil || changed > 0 {
+		return false, err
+	}
+	_, err = t.exec(ctx, `INSERT INTO calls (parent, turn, label, round, place, wire_id, tool, tool_id, is_agent,
+			is_chat, category, display, input, status, result, error, decision, exit_code, is_truncated,
+			output_bytes, output_lines, output_id, created_ms, started_ms, finished_ms, usage, session, path)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		append(callValues(c, enc), j.num, c.Path)...)
+	return err == nil, err
+}
+
+// putApproval adds a decision unless the turn, walked again, brings the very same one.
+func (j *journal) putApproval(ctx context.Context, t *statements, a *record.Approval, decision string) error {
+	key := []any{j.num, a.Turn, a.Path, a.ArgsHash, decision}
+	const find = `SELECT id FROM approvals WHERE session = ? AND turn = ? AND path = ? AND args_hash = ? AND decision = ?`
+	found, err := queryRow(ctx, t, find, key, &a.ID)
+	if err != nil || found {
+		return err
+	}
+	if _, err := t.exec(ctx, `INSERT INTO approvals (session, turn, path, args_hash, decision, tool, args, is_allowed)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, append(key, a.Tool, a.Args, a.Decision.Allow)...); err != nil {
+		return err
+	}
+	_, err = queryRow(ctx, t, `SELECT last_insert_rowid()`, nil, &a.ID)
+	return err
+}
