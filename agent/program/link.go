@@ -1,0 +1,276 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// loader loads the files of one program and links their tools. It works through a queue, so that
+// cycles end and depth costs no stack.
+type loader struct {
+	opts Options
+	prog *Program
+
+	sources   map[string]*source // absolute path or URL → source
+	unusable  map[string]error   // the same → why it has no tools
+	locations map[string]bool    // printed locations that are taken
+	order     []*source          // in the order of loading
+
+	faults []*ParseError
+	queue  []pending
+	asked  map[string]bool // ids of tools that are or were in the queue
+	// credentials holds the ids of tools that some reference uses as a credential (Q28).
+	credentials map[string]bool
+	remarks     []Warning
+}
+
+// pending is a tool that is to be linked and how it was reached.
+type pending struct {
+	tool *Tool
+	src  *source
+	via  *step
+}
+
+// step is one reference on the way from the entry to a tool.
+type step struct {
+	parent *step
+	text   string // "failed linking x at f" or "failed resolving x from f"
+}
+
+// maxSteps bounds how much of the way to a broken reference its message tells.
+const maxSteps = 4
+
+// trail tells how a tool was reached, innermost steps only.
+func (s *step) trail() string {
+	var parts []string
+	for ; s != nil && len(parts) < maxSteps; s = s.parent {
+		parts = append(parts, s.text+": ")
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, "")
+}
+
+// link makes the program whose entry is the first of tools. src is their source, nil for a
+// built-in.
+func (l *loader) link(ctx context.Context, name string, tools []*Tool, src *source) (*Program, []Warning, error) {
+	l.prog.Name = name
+	l.prog.EntryToolID = tools[0].ID
+	l.enqueue(tools[0], src, nil)
+	for len(l.queue) > 0 {
+		next := l.queue[0]
+		l.queue = l.queue[1:]
+		if err := ctx.Err(); err != nil {
+			return nil, l.warnings(), fmt.Errorf("load program %s: %w", name, err)
+		}
+		l.linkTool(ctx, next)
+	}
+	l.checkSharedCredentials()
+	if len(l.faults) > 0 {
+		return nil, l.warnings(), l.failure()
+	}
+	return l.prog, l.warnings(), nil
+}
+
+// enqueue puts a tool into the program, once, and has its references linked.
+func (l *loader) enqueue(t *Tool, src *source, via *step) {
+	if l.asked[t.ID] {
+		return
+	}
+	l.asked[t.ID] = true
+	l.prog.ToolSet[t.ID] = t
+	if src != nil {
+		l.queue = append(l.queue, pending{t, src, via})
+	}
+}
+
+// usage says what a list of references is for.
+type usage struct {
+	names      []string
+	credential bool
+	mapsArgs   bool // "with" arguments are always mapped (5.9)
+}
+
+// usages lists the references of a tool that are linked, in order.
+func usages(t *Tool) []usage {
+	return []usage{
+		{names: t.Tools}, {names: t.Agents}, {names: t.Export},
+		{names: t.ExportContext, mapsArgs: true}, {names: t.Context, mapsArgs: true},
+		{names: t.Credentials, credential: true}, {names: t.ExportCredentials, credential: true},
+		{names: t.InputFilters, mapsArgs: true}, {names: t.ExportInputFilters, mapsArgs: true},
+		{names: t.OutputFilters, mapsArgs: true}, {names: t.ExportOutputFilters, mapsArgs: true},
+	}
+}
+
+// linkTool resolves every reference of a tool and notes the faults.
+func (l *loader) linkTool(ctx context.Context, p pending) {
+	t := p.tool
+	if t.Kind() == KindMCPServer {
+		l.fail(p.src, pos{max(t.Source.LineNo, 1), 1}, fmt.Errorf("%stool %q is an MCP server (#!mcp): not supported by this version", p.via.trail(), t.Name))
+		return
+	}
+	if l.opts.DefaultModel != "" && t.ModelName == "" && !t.IsCommand() {
+		t.ModelName = l.opts.DefaultModel
+	}
+	t.LocalTools = p.src.ids
+	t.ToolMapping = map[string][]Reference{}
+	broken := map[string]bool{}
+	for _, u := range usages(t) {
+		for _, text := range u.names {
+			if broken[text] {
+				continue
+			}
+			if err := l.linkReference(ctx, p, text, u); err != nil {
+				broken[text] = true
+				l.fail(p.src, p.src.doc.at(t, text), err)
+			}
+		}
+	}
+	if len(t.ToolMapping) == 0 {
+		t.ToolMapping = nil
+	}
+}
+
+// linkReference resolves one reference. A source with faults of its own, which are noted already,
+// is no further error.
+func (l *loader) linkReference(ctx context.Context, p pending, text string, u usage) error {
+	r, err := parseReference(text, p.src.isLocal, u.credential)
+	if err != nil {
+		return err
+	}
+	tools, src, err := l.resolve(ctx, p.src, r)
+	if err != nil {
+		return fmt.Errorf("%sfailed resolving %s from %s: %w", p.via.trail(), text, p.src, err)
+	}
+	if r.alias != "" && len(tools) > 1 {
+		return fmt.Errorf("can not combine 'as' syntax with wildcard: %s", text)
+	}
+	word := "failed resolving %s from %s"
+	if src == p.src {
+		word = "failed linking %s at %s"
+	}
+	via := &step{p.via, fmt.Sprintf(word, text, p.src)}
+	_, linked := p.tool.ToolMapping[text] // the same text in another list
+	for _, target := range tools {
+		link := Reference{Reference: r.nameMatch(target), ToolID: target.ID}
+		if err := checkArgs(r, target, u, link); err != nil {
+			return err
+		}
+		if u.credential {
+			l.credentials[target.ID] = true
+		}
+		if !linked {
+			p.tool.ToolMapping[text] = append(p.tool.ToolMapping[text], link)
+		}
+		l.enqueue(target, src, via)
+	}
+	return nil
+}
+
+// nameMatch is the text of the reference, with a glob replaced by the name of the tool (2.2).
+func (r reference) nameMatch(t *Tool) string {
+	if r.sel == "" || !isGlob(r.sel) {
+		return r.text
+	}
+	from := strings.Index(r.text, " from")
+	if i := strings.Index(r.text, r.sel); i >= 0 {
+		return r.text[:i] + t.Name + r.text[i+len(r.sel):]
+	}
+	return t.Name + r.text[max(from, 0):]
+}
+
+// checkArgs finds arguments that can not be read (Q41, 5.10) before anything runs.
+func checkArgs(r reference, target *Tool, u usage, link Reference) error {
+	if u.credential {
+		link.Arg = strings.TrimSpace(r.rest)
+		_, _, _, _, err := ParseCredential(link, "")
+		return err
+	}
+	mapped := u.mapsArgs || target.Type == TypeContext || target.Type == TypeInput || target.Type == TypeOutput
+	if !mapped || r.args == "" || r.args == "*" {
+		return nil
+	}
+	if _, err := parseArgs(r.args); err != nil {
+		return fmt.Errorf("reference %s has %w", r.text, err)
+	}
+	return nil
+}
+
+// resolve finds the tools that a reference names (2.2) and their source, nil for a built-in. No
+// tools and no error mean that the source has faults.
+func (l *loader) resolve(ctx context.Context, base *source, r reference) ([]*Tool, *source, error) {
+	if r.sel == "" {
+		for _, name := range []string{r.whole, r.target} {
+			if base.isLocal(name) {
+				return []*Tool{base.byKey[strings.ToLower(name)]}, base, nil
+			}
+		}
+		if t := l.prog.ToolSet[strings.TrimSuffix(r.target, "?")]; t != nil && t.BuiltinName() != "" {
+			return []*Tool{t}, nil, nil
+		}
+		if t := l.builtin(r.target); t != nil {
+			return []*Tool{t}, nil, nil
+		}
+	}
+	src, err := l.open(ctx, base, r.target)
+	if err != nil {
+		return nil, nil, err
+	}
+	tools := src.selected(r.sel)
+	if len(tools) == 0 && !src.bad {
+		return nil, nil, fmt.Errorf("tool not found: %s from %s", r.sel, r.target)
+	}
+	return tools, src, nil
+}
+
+// fail notes a fault of a source.
+func (l *loader) fail(s *source, at pos, err error) {
+	l.faults = append(l.faults, &ParseError{
+		File: s.location, Line: at.line, Column: at.col, Message: err.Error(), Err: err,
+	})
+}
+
+// failure returns the faults file by file, by their place in each.
+func (l *loader) failure() error {
+	rank := map[string]int{}
+	for i, s := range l.order {
+		rank[s.location] = i
+	}
+	sort.SliceStable(l.faults, func(i, j int) bool {
+		a, b := l.faults[i], l.faults[j]
+		if rank[a.File] != rank[b.File] {
+			return rank[a.File] < rank[b.File]
+		}
+		if a.Line != b.Line {
+			return a.Line < b.Line
+		}
+		return a.Column < b.Column
+	})
+	return &ParseErrors{Errors: l.faults}
+}
+
+// warnings returns the remarks of all sources in the order of loading.
+func (l *loader) warnings() []Warning {
+	var all []Warning
+	for _, s := range l.order {
+		all = append(all, s.doc.Warnings...)
+	}
+	return append(all, l.remarks...)
+}
+
+// checkSharedCredentials warns of shares that reach nobody: only what is itself used as a
+// credential can share credentials (Q28).
+func (l *loader) checkSharedCredentials() {
+	for _, s := range l.order {
+		for _, t := range s.tools {
+			if len(t.ExportCredentials) == 0 || !l.asked[t.ID] || l.credentials[t.ID] {
+				continue
+			}
+			at := s.doc.at(t, t.ExportCredentials[0])
+			l.remarks = append(l.remarks, Warning{File: s.location, Line: at.line, Column: at.col,
+				Message: "shared credentials have no effect here: only credential tools can share them"})
+		}
+	}
+}
