@@ -5,7 +5,10 @@
 package style
 
 import (
+	"sync"
+
 	"charm.land/lipgloss/v2"
+	"github.com/alecthomas/chroma/v2"
 
 	"parley/themes"
 )
@@ -49,6 +52,8 @@ type Set struct {
 	DiffAdd    lipgloss.Style
 	DiffRemove lipgloss.Style
 	DiffHunk   lipgloss.Style
+
+	chroma func() *chroma.Style
 }
 
 // New makes the styles of a theme.
@@ -84,6 +89,7 @@ func New(t themes.Theme, o Options) *Set {
 		DiffHunk:   fg(themes.DiffHunk),
 	}
 	s.Selection = selection(t, o)
+	s.chroma = sync.OnceValue(func() *chroma.Style { return chromaStyle(t, o) })
 	return s
 }
 
