@@ -34,11 +34,24 @@ type Call struct {
 	// Script is the text of a command tool as it will run, for questions; empty for built-ins.
 	Script string
 
+	// Whole says that the result must not be cut: the program's own result, or text that goes
+	// through filters before it becomes a message. Calls with a Category are whole as well.
+	Whole bool
+	// Window is the context window in tokens of the model that reads the result. Zero takes the
+	// runtime's.
+	Window int
+
 	Env       []string // environment of the call
 	Dir       string   // working folder, absolute
 	Workspace string   // workspace folder, absolute
 	Host      Host     // may be nil
 }
+
+// whole reports whether the call's result is passed on uncut.
+func (c *Call) whole() bool { return c.Whole || c.Category != "" }
+
+// secret reports whether the call's result is a secret: never shown, saved or redacted.
+func (c *Call) secret() bool { return c.Category == "credential" }
 
 // Status says where an execution is or how it ended. The values are stored; unknown ones are shown
 // as they are.
@@ -70,13 +83,14 @@ func (s Status) Terminal() bool {
 // Outcome is what became of one call. Each call of a batch gets exactly one, at its index.
 type Outcome struct {
 	Call *Call `json:"-"`
-	// Output and Err: exactly one is set.
+	// Output and Err: exactly one is set. Output.Text equals Message.
 	Output *Output `json:"output,omitempty"`
 	Err    *Error  `json:"err,omitempty"`
 	// Message is the text that answers the model: cleaned, redacted, bounded.
 	Message string `json:"message"`
-	// Full is the whole text for callers that must not get a cut one (contexts, filters,
-	// credentials). It is never stored and empty on an outcome taken from the record.
+	// Full is the whole text of a whole call (contexts, filters, credentials, the program's own
+	// result), and empty for others. It equals Message, redacted, except for a credential's, which
+	// is as the tool gave it: that one is never stored and empty on an outcome from the record.
 	Full   string `json:"-"`
 	Status Status `json:"status"`
 
@@ -90,10 +104,15 @@ type Outcome struct {
 	OutputBytes int64  `json:"outputBytes,omitempty"`
 	OutputLines int64  `json:"outputLines,omitempty"`
 	OutputID    string `json:"outputID,omitempty"` // set when the whole text was saved
-	Abandoned   bool   `json:"abandoned,omitempty"`
+	// Cut says which parts of Message are the output's own when Truncated is set.
+	Cut       *Cut `json:"cut,omitempty"`
+	Abandoned bool `json:"abandoned,omitempty"`
 	// Effective is the argument text used when it differs from the model's.
 	Effective string    `json:"effective,omitempty"`
 	Decision  *Decision `json:"decision,omitempty"`
+	// Raised is set when the tool ended the chat or the run (4.7), so that an outcome taken from
+	// the record ends it again.
+	Raised *Raised `json:"raised,omitempty"`
 	// Recorded says that the outcome was taken from the record and nothing ran.
 	Recorded bool `json:"-"`
 }
@@ -103,10 +122,30 @@ func (o *Outcome) Failed() bool {
 	return o.Err != nil || o.Output != nil && o.Output.IsError
 }
 
+// Raised is a control signal of a tool: exactly one field is set.
+type Raised struct {
+	Finish *ChatFinish `json:"finish,omitempty"`
+	Abort  *Abort      `json:"abort,omitempty"`
+}
+
+// err returns the signal as the error that the runtime hands on, nil when there is none.
+func (r *Raised) err() error {
+	switch {
+	case r == nil:
+		return nil
+	case r.Abort != nil:
+		return r.Abort
+	case r.Finish != nil:
+		return r.Finish
+	}
+	return nil
+}
+
 // Decision is the answer to whether one call may run, and who gave it.
 type Decision struct {
 	Allow bool `json:"allow"`
-	// By is "user", "rule", "mode", "safe", "flag", "hook" or "nobody".
+	// By is "user", "rule", "mode", "safe", "flag", "hook", "nobody" (there was no person to ask)
+	// or "unchecked" (the runtime has no Approver).
 	By string `json:"by"`
 	// Rule is the text of the rule that decided, or that the person made with the answer.
 	Rule string `json:"rule,omitempty"`
@@ -129,6 +168,10 @@ type Decision struct {
 // Approver decides whether a call may run. It may wait for a person, holds nothing meanwhile, and
 // returns an error only when it cannot decide (the turn was cancelled, or the decision could not
 // be recorded).
+//
+// The calls of a batch are put to it in call order. It calls [Asked] as soon as its question has
+// its place in the queue of questions; only then, or when Approve returns, is the next call put
+// to it. Call.Arguments are the model's; a Decision with Arguments replaces them.
 type Approver interface {
 	Approve(ctx context.Context, call *Call) (Decision, error)
 }
@@ -151,9 +194,11 @@ type Execution struct {
 }
 
 // Observer sees executions as they go. Its methods must return quickly; they are called in order
-// for each call, and Finished exactly once after Started.
+// for each call.
 type Observer interface {
-	// Output receives cleaned, redacted output in pieces.
+	// Output receives cleaned, redacted output in pieces, at most ten a second and 64 KiB each: of
+	// faster output only the last part of each tenth of a second is shown. A progress bar that
+	// rewrites its line comes as one line for each piece. No piece comes after the call's outcome.
 	Output(call *Call, chunk string)
 }
 

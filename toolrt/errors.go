@@ -1,6 +1,9 @@
 package toolrt
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Kind says how a call failed (runtime specification, 1.4).
 type Kind string
@@ -51,12 +54,33 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
+// ErrStopped says that a person stopped the turn on a question (Decision.Stop).
+var ErrStopped = errors.New("stopped by the user")
+
+// BatchError says which call stopped a batch under Policy.StopOnFailure (R44).
+type BatchError struct {
+	Index int
+	Tool  string
+	Kind  Kind
+	Err   error // the call's error; nil when the tool reported a failed operation in its output
+}
+
+func (e *BatchError) Error() string {
+	return fmt.Sprintf("call %d (%s) failed: %s", e.Index, e.Tool, e.Kind)
+}
+
+func (e *BatchError) Unwrap() error { return e.Err }
+
 // ChatFinish is raised by a tool to end the enclosing chat with Message as its result (4.7).
-type ChatFinish struct{ Message string }
+type ChatFinish struct {
+	Message string `json:"message"`
+}
 
 func (e *ChatFinish) Error() string { return "CHAT FINISH: " + e.Message }
 
 // Abort is raised by a tool to end the whole run (sys.abort).
-type Abort struct{ Message string }
+type Abort struct {
+	Message string `json:"message"`
+}
 
 func (e *Abort) Error() string { return "ABORT: " + e.Message }

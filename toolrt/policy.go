@@ -34,7 +34,7 @@ type Policy struct {
 	// MaxAbandoned is how many abandoned calls may be alive: 8.
 	MaxAbandoned int
 	// MaxOutputLines and MaxOutputBytes bound what the model reads of one result: 2,000 lines and
-	// 51,200 bytes. Negative means no limit.
+	// 51,200 bytes, or more where the model's window is large. Negative means no limit.
 	MaxOutputLines int
 	MaxOutputBytes int
 	// MaxErrorBytes bounds error texts: 4 KiB.
@@ -49,6 +49,14 @@ type Policy struct {
 	// the program's own result): 16 MiB.
 	MaxWholeBytes int
 }
+
+// The default limits of results. They grow with the window of the model that reads them, unless
+// they are set otherwise.
+const (
+	defaultOutputLines = 2000
+	defaultOutputBytes = 50 << 10
+	defaultBatchBytes  = 200 << 10
+)
 
 // DefaultPolicy returns the policy of a program that sets nothing.
 func DefaultPolicy() Policy {
@@ -76,10 +84,10 @@ func (p Policy) WithDefaults() Policy {
 	def(&p.MaxArgumentBytes, 1<<20)
 	def(&p.MaxArgumentDepth, 64)
 	def(&p.MaxAbandoned, 8)
-	def(&p.MaxOutputLines, 2000)
-	def(&p.MaxOutputBytes, 50<<10)
+	def(&p.MaxOutputLines, defaultOutputLines)
+	def(&p.MaxOutputBytes, defaultOutputBytes)
 	def(&p.MaxErrorBytes, 4<<10)
-	def(&p.MaxBatchBytes, 200<<10)
+	def(&p.MaxBatchBytes, defaultBatchBytes)
 	if p.HeadShare == 0 {
 		p.HeadShare = 0.5
 	}

@@ -13,14 +13,22 @@ type Tool interface {
 	// Spec describes the tool. It must return the same value each time.
 	Spec() Spec
 	// Run does the work of one call. A failed operation that the tool has words for is an Output
-	// with IsError set; an error says that the tool could not do its work. Run must return soon
-	// after ctx ends and must have ended every process and goroutine it started by then.
+	// with IsError set; an error says that the tool could not do its work, and the Output beside it
+	// is what there was until then (R34). Run must return soon after ctx ends and must have ended
+	// every process and goroutine it started by then. If ctx ended its work early it returns ctx's
+	// error, or an Output with IsError: either becomes "timeout" or "cancelled" with the text as
+	// partial output. A good Output that came too late is kept as the result (R27).
+	//
+	// The error of a delegating tool that is no [Error] ends the batch and is handed on to its
+	// caller. [ChatFinish] and [Abort] are handed on for every tool.
 	Run(ctx context.Context, inv *Invocation) (Output, error)
 }
 
-// Preparer is a Tool whose questions can be asked as soon as its batch begins, before its turn in
-// the order. Prepare is called once, in call order, and its error ends the call. It holds no lock
-// and no permit; it may wait for a person.
+// Preparer is a delegating Tool whose questions can be asked as soon as its batch begins, before
+// its turn in the order. Prepare is called once, in call order: the next call's begins when this
+// one returned or its question was placed (see [Asked]). It holds no lock and no permit; it may
+// wait for a person. Its error ends the call: an [Error] (see [DenialError]) is the call's result,
+// any other is handed on like one of Run.
 type Preparer interface {
 	Prepare(ctx context.Context) error
 }
@@ -89,7 +97,9 @@ type Invocation struct {
 	// Args is the argument text the tool must use: the model's, or the person's after an edit.
 	Args string
 	// Out takes output as it comes, for progress and for the call's output file. Safe for
-	// concurrent use. Tools that return their whole text at once need not write to it.
+	// concurrent use; writes never fail, wait when they come faster than they can be saved, and
+	// are dropped once the call has ended. With Output.FromOut what was written here is the
+	// result. Tools that return their whole text at once need not write to it.
 	Out io.Writer
 	// Sandboxed asks that commands run confined to the working folder, the workspace, temp and
 	// cache folders. It is set when no person allowed this very call.
@@ -98,7 +108,14 @@ type Invocation struct {
 	Pause func() (resume func())
 	// Process tells the runtime of a started process group, so that a crash can find it.
 	Process func(pgid int, started time.Time)
+
+	// captures configures NewCapture; the zero value serves tests that build an Invocation.
+	captures CaptureOptions
 }
+
+// NewCapture returns a buffer for a part of the output that is to be the result, such as stdout
+// without stderr: write to it and to Out, and return it as Output.Capture.
+func (inv *Invocation) NewCapture() *Capture { return NewCapture(inv.captures) }
 
 // Host is what a tool may ask of the program around it.
 type Host interface {
@@ -130,7 +147,12 @@ type Field struct {
 
 // Output is what a tool gives back.
 type Output struct {
-	Text string
+	// Text is the result. It is stored once, as the outcome's message.
+	Text string `json:"-"`
+	// FromOut says that the result is Text followed by everything written to Invocation.Out.
+	FromOut bool `json:"-"`
+	// Capture, if not nil, says that the result is Text followed by what the capture holds.
+	Capture *Capture `json:"-"`
 	// IsError says that the tool worked but reports a failed operation: the model reads Text as it
 	// stands, statistics count a failure (R35).
 	IsError bool
