@@ -1,7 +1,9 @@
 package program
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -162,6 +164,11 @@ func (l *loader) builtin(name string) *Tool {
 	t.ID = name
 	if t.Instructions == "" {
 		t.Instructions = commandPrefix + name
+	}
+	// The form that Program.JSON writes, so that a pinned program has the same schemas.
+	var compact bytes.Buffer
+	if json.Compact(&compact, t.Arguments) == nil {
+		t.Arguments = compact.Bytes()
 	}
 	return &t
 }

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -30,11 +31,14 @@ func (p *Program) JSON() ([]byte, error) {
 		}
 		out.ToolSet[id] = &short
 	}
-	data, err := json.Marshal(out)
-	if err != nil {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	// Escapes would change the schemas, and with them the requests of a turn that goes on.
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
 		return nil, fmt.Errorf("write program %s: %w", p.Name, err)
 	}
-	return data, nil
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
 // FromJSON reads a program that JSON wrote, or one in the form of 1.13. It loads no file. A
