@@ -101,6 +101,9 @@ func (j *journal) deleteRows(ctx context.Context, t *statements) error {
 	if err != nil {
 		return err
 	}
+	if err := unindex(ctx, t, j.num); err != nil {
+		return err
+	}
 	if _, err := t.exec(ctx, `DELETE FROM sessions WHERE num = ?`, j.num); err != nil {
 		return err
 	}
@@ -113,13 +116,18 @@ func (j *journal) deleteRows(ctx context.Context, t *statements) error {
 	return nil
 }
 
-// removeTraces removes what purged rows have left outside the tables: the write-ahead log's older
-// pages, and the copies made before upgrades.
+// removeTraces removes what purged rows have left outside the tables: words in the search index,
+// which is written anew without them, the copies made before upgrades, and the older pages in the
+// write-ahead log.
 func (s *Store) removeTraces(ctx context.Context) error {
 	if s.dir == "" {
 		return nil
 	}
-	return errors.Join(s.removeCopies(), s.truncateLog(ctx))
+	optimize := &request{run: func(ctx context.Context, t *statements) error {
+		_, err := t.exec(ctx, `INSERT INTO search (search) VALUES ('optimize')`)
+		return err
+	}}
+	return errors.Join(s.write(ctx, optimize), s.removeCopies(), s.truncateLog(ctx))
 }
 
 func (s *Store) removeCopies() error {

@@ -93,7 +93,7 @@ func (j *journal) EndTurn(ctx context.Context, turn record.Turn, rows record.Row
 	case turn.Status == record.TurnDone && turn.State == nil:
 		state = record.StateDone
 	}
-	return j.writeRows(ctx, rowsWrite{
+	err := j.writeRows(ctx, rowsWrite{
 		what:    fmt.Sprintf("end turn %d", turn.Number),
 		rows:    rows,
 		state:   state,
@@ -106,6 +106,10 @@ func (j *journal) EndTurn(ctx context.Context, turn record.Turn, rows record.Row
 			return totals{}, err
 		},
 	})
+	if err == nil {
+		j.indexEnded()
+	}
+	return err
 }
 
 // LastTurn implements [agent.Journal].

@@ -70,6 +70,9 @@ func migrate(ctx context.Context, t *statements, path string, limit time.Duratio
 	if err != nil {
 		return err
 	}
+	if err := retryBusy(ctx, limit, func() error { return setWAL(ctx, t) }); err != nil {
+		return err
+	}
 	if version == len(list) {
 		return checkWritable(ctx, t)
 	}
@@ -85,6 +88,14 @@ func migrate(ctx context.Context, t *statements, path string, limit time.Duratio
 		}
 	}
 	return nil
+}
+
+// setWAL sets the journal mode, which is written into the file and so comes after the check that
+// the file is parley's. The change needs the file alone; processes that open a new one at once wait
+// for each other.
+func setWAL(ctx context.Context, t *statements) error {
+	_, err := t.conn.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+	return err
 }
 
 // checkWritable finds out before the first turn, not at its end, that the file cannot be written.

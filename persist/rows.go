@@ -103,6 +103,11 @@ func (j *journal) putMessage(ctx context.Context, t *statements, m *record.Messa
 	}
 	m.Seq = seq
 	if found {
+		if turn != m.Turn { // the earlier turn's text may be in the index
+			if _, err := t.exec(ctx, `DELETE FROM search WHERE rowid = ?`, id); err != nil {
+				return err
+			}
+		}
 		_, err = t.exec(ctx, `UPDATE messages SET seq = ?, turn = ?, agent = ?, shown = ?, label = ?, model = ?,
 			time_ms = ?, body = ? WHERE id = ?`,
 			seq, m.Turn, m.Agent, m.Shown, m.Label, m.Model, millis(m.Time), body, id)

@@ -125,6 +125,8 @@ func validID(id string) bool {
 type Query struct {
 	Dir  string // working folder; "" means all
 	Text string // stands in title, name or id, whatever its case; "" means all
+	// Messages finds Text, as words, in the sessions' messages too; see [SearchQuery].
+	Messages bool
 	// IncludeDeleted gives those in the bin too.
 	IncludeDeleted bool
 	Limit          int // at most so many; zero means 100
@@ -143,8 +145,14 @@ func (s *Store) Sessions(ctx context.Context, q Query) ([]record.Session, error)
 		add("dir = ?", q.Dir)
 	}
 	if q.Text != "" {
-		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(q.Text) + "%"
-		add(`(title LIKE ? ESCAPE '\' OR name LIKE ? ESCAPE '\' OR id LIKE ? ESCAPE '\')`, pattern, pattern, pattern)
+		pattern := likePattern(q.Text)
+		condition := `title LIKE ? ESCAPE '\' OR name LIKE ? ESCAPE '\' OR id LIKE ? ESCAPE '\'`
+		values := []any{pattern, pattern, pattern}
+		if match := matchExpression(q.Text); q.Messages && match != "" {
+			condition += ` OR num IN (SELECT session FROM messages WHERE id IN (SELECT rowid FROM search WHERE search MATCH ?))`
+			values = append(values, match)
+		}
+		add("("+condition+")", values...)
 	}
 	if !q.IncludeDeleted {
 		add("deleted_ms IS NULL")

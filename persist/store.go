@@ -110,7 +110,7 @@ func (s *Store) openWriter(ctx context.Context, dsn string, o Options) error {
 	}
 	s.db = openPool(dsn)
 	s.db.SetMaxOpenConns(1)
-	conn, err := connect(ctx, s.db, o.BusyTimeout)
+	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return errors.Join(err, s.db.Close())
 	}
@@ -235,7 +235,6 @@ func dsn(path string, params url.Values) string {
 func writerParams() url.Values {
 	return url.Values{
 		"_busy_timeout": {fmt.Sprint(busyStep.Milliseconds())},
-		"_journal_mode": {"WAL"},
 		"_synchronous":  {"NORMAL"},
 		"_foreign_keys": {"1"},
 		// What is overwritten or deleted leaves no trace in free pages.
@@ -260,17 +259,6 @@ func openPool(dsn string) *sql.DB {
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(2)
 	return db
-}
-
-// connect opens the writer's connection. Several processes that open a new file at once wait for
-// each other, as the change to WAL needs the file alone.
-func connect(ctx context.Context, db *sql.DB, limit time.Duration) (*sql.Conn, error) {
-	var conn *sql.Conn
-	err := retryBusy(ctx, limit, func() (err error) {
-		conn, err = db.Conn(ctx)
-		return err
-	})
-	return conn, err
 }
 
 // retryBusy runs f until it is not refused because the database is busy. SQLite waits inside f.
