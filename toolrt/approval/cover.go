@@ -22,7 +22,6 @@ func (j *judge) parts(c command) []Part {
 		}
 		out = append(out, p)
 	}
-	slices.SortStableFunc(out, func(a, b Part) int { return a.Start - b.Start })
 	return out
 }
 

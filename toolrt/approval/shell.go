@@ -87,6 +87,7 @@ func parseCommand(text string, in folders) command {
 		return c
 	}
 	c.hard = parseText(text, in, &c.steps, nil)
+	slices.SortStableFunc(c.steps, func(a, b step) int { return a.start - b.start })
 	return c
 }
 
