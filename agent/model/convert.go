@@ -115,6 +115,20 @@ func UniqueCallID(call ToolCall, used map[string]bool) string {
 	return id
 }
 
+// ObjectArguments returns the arguments of an earlier call as the object that servers need: {} for
+// none, and text that is no object inside one, so that the model sees what it wrote.
+func ObjectArguments(text string) json.RawMessage {
+	if strings.TrimSpace(text) == "" {
+		return json.RawMessage("{}")
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
+		return json.RawMessage(text)
+	}
+	wrapped, _ := json.Marshal(map[string]string{"arguments": text}) // a map of strings always encodes
+	return wrapped
+}
+
 // callIDs gives the calls of a conversation unique ids and finds them again for the answers.
 type callIDs struct {
 	used map[string]bool

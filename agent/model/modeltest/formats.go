@@ -31,10 +31,10 @@ func pieces(s string, n int) []string {
 	if s == "" {
 		return nil
 	}
-	runes := []rune(s)
-	if n <= 0 || n >= len(runes) {
+	if n <= 0 || n >= len(s) {
 		return []string{s}
 	}
+	runes := []rune(s)
 	var out []string
 	for len(runes) > n {
 		out = append(out, string(runes[:n]))

@@ -72,7 +72,9 @@ func (m *chat) messages(in []model.WireMessage) []message {
 		for _, c := range w.Calls {
 			one.ToolCalls = append(one.ToolCalls, openai.ToolCall{
 				ID: c.ID, Type: openai.ToolTypeFunction,
-				Function: openai.FunctionCall{Name: c.Function.Name, Arguments: c.Function.Arguments},
+				Function: openai.FunctionCall{
+					Name: c.Function.Name, Arguments: string(model.ObjectArguments(c.Function.Arguments)),
+				},
 			})
 		}
 		if w.Role == model.ToolRole {

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// maxLine bounds one line of a stream.
-const maxLine = 32 << 20
+// maxLine bounds one line of a stream, its end included. The scanner of one library takes no more.
+const maxLine = 32<<20 - 1
 
 // Lines reads the lines of an event stream for a library that reads lines itself. It refuses lines
 // over 32 MiB, leaves out comments (keep-alive signs that libraries take for text) and ends the
@@ -59,7 +59,7 @@ func (l *lines) next() {
 		}
 	}
 	if l.length > maxLine {
-		l.err = fmt.Errorf("%w: a line has more than %d MiB", errTooLong, maxLine>>20)
+		l.err = fmt.Errorf("%w: a line has more than %d MiB", errTooLong, (maxLine+1)>>20)
 		piece = nil
 	}
 	if !l.skip {
