@@ -88,10 +88,16 @@ func (s *Store) purgeRows(ctx context.Context, id string) error {
 	if dir := s.outputDir(id); err == nil && dir != "" {
 		err = os.RemoveAll(dir)
 	}
-	if err == nil {
-		err = s.leases.forget(id)
+	if err != nil {
+		return errors.Join(err, j.Close())
 	}
-	return errors.Join(err, j.Close())
+	// Under the lease, so that nobody else gets a lock on a file that is about to go; but Windows
+	// removes no file that is open.
+	err = s.leases.forget(id)
+	if closeErr := j.Close(); closeErr != nil || err == nil {
+		return closeErr
+	}
+	return s.leases.forget(id)
 }
 
 // deleteRows deletes the session; its turns, messages, calls and so on go with the row.

@@ -31,12 +31,15 @@ func findEntry(ctx context.Context, t *statements, num int64, k record.Key) (seq
 	return seq, finished, err
 }
 
-func insertEntry(ctx context.Context, t *statements, num, seq int64, e record.Entry) error {
-	_, err := t.exec(ctx, `INSERT INTO journal (session, seq, turn, path, ordinal, kind, hash, request, result,
-			finished, repeatable, started_ms, ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+// insertEntry stores a new entry at the place seq; it reports false, and does nothing, when there is
+// one of that key.
+func insertEntry(ctx context.Context, t *statements, num, seq int64, e record.Entry) (bool, error) {
+	changed, err := t.exec(ctx, `INSERT INTO journal (session, seq, turn, path, ordinal, kind, hash, request, result,
+			finished, repeatable, started_ms, ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (session, turn, path, ordinal) DO NOTHING`,
 		num, seq, e.Key.Turn, e.Key.Path, e.Key.Ordinal, string(e.Kind), e.Hash, rawText(e.Request),
 		rawText(e.Result), e.Finished, e.Repeatable, millis(e.Started), millis(e.Ended))
-	return err
+	return changed > 0, err
 }
 
 // beginEntry overwrites an unfinished entry that begins anew. It keeps its place.
@@ -49,10 +52,10 @@ func beginEntry(ctx context.Context, t *statements, num int64, e record.Entry) e
 	return err
 }
 
-// finishEntry finishes an entry that has begun.
-func finishEntry(ctx context.Context, t *statements, num int64, e record.Entry) error {
-	_, err := t.exec(ctx, `UPDATE journal SET request = coalesce(?, request), result = ?, finished = 1, ended_ms = ?
-		WHERE session = ? AND turn = ? AND path = ? AND ordinal = ?`,
+// finishEntry finishes an entry that has begun, and reports whether there was one.
+func finishEntry(ctx context.Context, t *statements, num int64, e record.Entry) (bool, error) {
+	changed, err := t.exec(ctx, `UPDATE journal SET request = coalesce(?, request), result = ?, finished = 1, ended_ms = ?
+		WHERE session = ? AND turn = ? AND path = ? AND ordinal = ? AND finished = 0`,
 		rawText(e.Request), rawText(e.Result), millis(e.Ended), num, e.Key.Turn, e.Key.Path, e.Key.Ordinal)
-	return err
+	return changed > 0, err
 }

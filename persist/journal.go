@@ -46,7 +46,7 @@ func (j *journal) Session() record.Session {
 // SaveSession implements [agent.Journal]. It does not write the name: see [Store.Rename].
 func (j *journal) SaveSession(ctx context.Context, s record.Session) error {
 	s.Queue = slices.Clone(s.Queue)
-	s.Updated = j.store.now()
+	s.Updated = j.store.stamp()
 	r := &request{
 		run: func(ctx context.Context, t *statements) error { return updateSession(ctx, t, j.num, s) },
 		committed: func() {
@@ -131,21 +131,28 @@ func (j *journal) Begin(ctx context.Context, e *record.Entry, rows record.Rows) 
 		rows:    rows,
 		durable: rows.Durable,
 		first: func(ctx context.Context, t *statements) (totals, error) {
-			seq, finished, err := findEntry(ctx, t, j.num, entry.Key)
-			switch {
-			case err != nil:
-				return totals{}, err
-			case finished:
-				return totals{}, ErrRecorded
-			case seq != 0:
-				entry.Seq = seq
-				return totals{}, beginEntry(ctx, t, j.num, entry)
-			}
-			entry.Seq = j.nextSeq()
-			return totals{}, insertEntry(ctx, t, j.num, entry.Seq, entry)
+			return totals{}, j.putBegun(ctx, t, &entry)
 		},
 		committed: func() { e.Seq, e.Finished, e.Result = entry.Seq, false, nil },
 	})
+}
+
+// putBegun stores the entry as begun and sets its Seq.
+func (j *journal) putBegun(ctx context.Context, t *statements, e *record.Entry) error {
+	e.Seq = j.nextSeq()
+	added, err := insertEntry(ctx, t, j.num, e.Seq, *e)
+	if err != nil || added {
+		return err
+	}
+	seq, finished, err := findEntry(ctx, t, j.num, e.Key)
+	if err != nil {
+		return err
+	}
+	if finished {
+		return ErrRecorded
+	}
+	e.Seq = seq
+	return beginEntry(ctx, t, j.num, *e)
 }
 
 // Finish implements [agent.Journal]. An entry that is finished already keeps its result, and what
@@ -158,22 +165,39 @@ func (j *journal) Finish(ctx context.Context, e *record.Entry, rows record.Rows)
 		rows:    rows,
 		durable: rows.Durable,
 		first: func(ctx context.Context, t *statements) (totals, error) {
-			seq, finished, err := findEntry(ctx, t, j.num, entry.Key)
-			switch {
-			case err != nil:
-				return totals{}, err
-			case finished:
-				entry.Seq = seq
-				return minus(rows), nil
-			case seq != 0:
-				entry.Seq = seq
-				return totals{}, finishEntry(ctx, t, j.num, entry)
+			counted, err := j.putFinished(ctx, t, &entry)
+			if counted {
+				return minus(rows), err
 			}
-			entry.Seq = j.nextSeq()
-			return totals{}, insertEntry(ctx, t, j.num, entry.Seq, entry)
+			return totals{}, err
 		},
 		committed: func() { e.Seq, e.Finished = entry.Seq, true },
 	})
+}
+
+// putFinished stores the entry as finished, sets its Seq, and reports whether it was finished
+// before.
+func (j *journal) putFinished(ctx context.Context, t *statements, e *record.Entry) (before bool, err error) {
+	if e.Seq != 0 { // has begun
+		if done, err := finishEntry(ctx, t, j.num, *e); err != nil || done {
+			return false, err
+		}
+	}
+	seq, finished, err := findEntry(ctx, t, j.num, e.Key)
+	switch {
+	case err != nil:
+		return false, err
+	case finished:
+		e.Seq = seq
+		return true, nil
+	case seq != 0:
+		e.Seq = seq
+		_, err := finishEntry(ctx, t, j.num, *e)
+		return false, err
+	}
+	e.Seq = j.nextSeq()
+	_, err = insertEntry(ctx, t, j.num, e.Seq, *e)
+	return false, err
 }
 
 // Entries implements [agent.Journal].
@@ -248,7 +272,7 @@ func (j *journal) writeRows(ctx context.Context, w rowsWrite) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.what, err)
 	}
-	now := j.store.now()
+	now := j.store.stamp()
 	var sum totals
 	r := &request{durable: w.durable || w.rows.Durable}
 	r.run = func(ctx context.Context, t *statements) error {

@@ -86,36 +86,39 @@ func (j *journal) putText(ctx context.Context, t *statements, text record.Text) 
 	return err
 }
 
-// putMessage stores a message or brings the stored one up to date. The same turn walked again
-// keeps the message's place; a later turn that takes the conversation up earlier stores it anew.
+// putMessage stores a message, or brings the stored one up to date.
 func (j *journal) putMessage(ctx context.Context, t *statements, m *record.Message, body string) error {
+	conversation, notice := messageKey(*m)
+	m.Seq = j.nextSeq()
+	added, err := t.exec(ctx, `INSERT INTO messages (session, seq, conversation, is_notice, place, turn, agent, shown,
+			label, model, time_ms, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (session, conversation, is_notice, place) DO NOTHING`,
+		j.num, m.Seq, conversation, notice, m.Index, m.Turn, m.Agent, m.Shown, m.Label, m.Model, millis(m.Time), body)
+	if err != nil || added > 0 {
+		return err
+	}
+	return j.replaceMessage(ctx, t, m, body)
+}
+
+// replaceMessage brings the stored message up to date. The same turn walked again keeps its place;
+// for a later turn, which takes the conversation up earlier, it is a new one.
+func (j *journal) replaceMessage(ctx context.Context, t *statements, m *record.Message, body string) error {
 	conversation, notice := messageKey(*m)
 	var id, seq int64
 	var turn int
-	found, err := queryRow(ctx, t, `SELECT id, seq, turn FROM messages
+	if _, err := queryRow(ctx, t, `SELECT id, seq, turn FROM messages
 		WHERE session = ? AND conversation = ? AND is_notice = ? AND place = ?`,
-		[]any{j.num, conversation, notice, m.Index}, &id, &seq, &turn)
-	if err != nil {
+		[]any{j.num, conversation, notice, m.Index}, &id, &seq, &turn); err != nil {
 		return err
 	}
-	if !found || turn != m.Turn {
-		seq = j.nextSeq()
-	}
-	m.Seq = seq
-	if found {
-		if turn != m.Turn { // the earlier turn's text may be in the index
-			if _, err := t.exec(ctx, `DELETE FROM search WHERE rowid = ?`, id); err != nil {
-				return err
-			}
-		}
-		_, err = t.exec(ctx, `UPDATE messages SET seq = ?, turn = ?, agent = ?, shown = ?, label = ?, model = ?,
-			time_ms = ?, body = ? WHERE id = ?`,
-			seq, m.Turn, m.Agent, m.Shown, m.Label, m.Model, millis(m.Time), body, id)
+	if turn == m.Turn {
+		m.Seq = seq
+	} else if _, err := t.exec(ctx, `DELETE FROM search WHERE rowid = ?`, id); err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `INSERT INTO messages (session, seq, conversation, is_notice, place, turn, agent, shown,
-			label, model, time_ms, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		j.num, seq, conversation, notice, m.Index, m.Turn, m.Agent, m.Shown, m.Label, m.Model, millis(m.Time), body)
+	_, err := t.exec(ctx, `UPDATE messages SET seq = ?, turn = ?, agent = ?, shown = ?, label = ?, model = ?,
+		time_ms = ?, body = ? WHERE id = ?`,
+		m.Seq, m.Turn, m.Agent, m.Shown, m.Label, m.Model, millis(m.Time), body, id)
 	return err
 }
 

@@ -166,15 +166,10 @@ func (s *Store) indexAll(ctx context.Context) error {
 // indexEnded adds the turn that has just ended, without keeping anybody waiting. If it fails, the
 // next search does it.
 func (j *journal) indexEnded() {
-	if j.store.writer == nil {
-		return
-	}
-	r := &request{since: j.store.now(), result: make(chan error, 1)}
-	r.run = func(ctx context.Context, t *statements) error {
+	j.store.writer.add(&request{run: func(ctx context.Context, t *statements) error {
 		_, err := indexTurns(ctx, t, j.num, indexBatch)
 		return err
-	}
-	j.store.writer.add(r)
+	}})
 }
 
 // unindex removes a session's messages from the index.

@@ -30,7 +30,7 @@ func (s *Store) Create(ctx context.Context, row record.Session) (agent.Journal, 
 	if row.State == "" {
 		row.State = record.StateIdle
 	}
-	row.Created = s.now()
+	row.Created = s.stamp()
 	row.Updated, row.Deleted = row.Created, time.Time{}
 	row.Turns, row.Calls = 0, 0
 	j, err := s.take(ctx, row.ID)

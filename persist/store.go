@@ -43,6 +43,9 @@ type Store struct {
 	// mu guards open.
 	mu   sync.Mutex
 	open map[string]*journal // by session id
+
+	closing  sync.Once
+	closeErr error
 }
 
 // Open opens the database at path, making it and its folder when they are missing, and brings an
@@ -143,15 +146,20 @@ func (s *Store) openReader(ctx context.Context) error {
 }
 
 // Close ends the store after the writes that wait. Its journals must have been closed; leases of
-// those that were not are released.
+// those that were not are released. It may be called more than once.
 func (s *Store) Close() error {
+	s.closing.Do(func() { s.closeErr = s.close() })
+	return s.closeErr
+}
+
+func (s *Store) close() error {
 	var errs []error
-	for _, j := range s.openJournals() {
-		errs = append(errs, j.Close())
-	}
 	if s.writer != nil {
 		s.writer.close()
 		errs = append(errs, s.writer.stmts.close(), s.db.Close())
+	}
+	for _, j := range s.openJournals() {
+		errs = append(errs, j.Close())
 	}
 	if s.reader != nil {
 		errs = append(errs, s.reader.Close())
@@ -168,6 +176,9 @@ func (s *Store) openJournals() []*journal {
 	}
 	return list
 }
+
+// stamp is the time now as it will be read back.
+func (s *Store) stamp() time.Time { return time.UnixMilli(s.now().UnixMilli()).UTC() }
 
 // write runs one write; see writer.do.
 func (s *Store) write(ctx context.Context, r *request) error {

@@ -70,8 +70,6 @@ func (w *writer) do(ctx context.Context, r *request) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	r.since = time.Now()
-	r.result = make(chan error, 1)
 	if !w.add(r) {
 		return ErrClosed
 	}
@@ -86,7 +84,10 @@ func (w *writer) do(ctx context.Context, r *request) error {
 	return <-r.result
 }
 
+// add queues r, unless the writer is closed. Nobody need wait for its result.
 func (w *writer) add(r *request) bool {
+	r.since = time.Now()
+	r.result = make(chan error, 1)
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
