@@ -1,0 +1,285 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	// termGrace is how long processes may take to end after the request to end.
+	termGrace = time.Second
+	// killGrace is how long they may take to disappear after they were killed. Together the two
+	// stay below the 2 s within which a cancelled call must return.
+	killGrace = 600 * time.Millisecond
+	// pollEvery is how often the process table is read while something is being ended.
+	pollEvery = 15 * time.Millisecond
+	// markVariable names the calls a process belongs to, outermost first, separated by ':'. It
+	// finds processes that left their session.
+	markVariable = "PARLEY_CALL"
+)
+
+// Process is one program to run in a session of its own, without a terminal.
+type Process struct {
+	Path string
+	Args []string // without the program's name
+	Dir  string
+	Env  []string
+	// Input is what the program reads; empty is the null device.
+	Input string
+	// Stdout and Stderr take the output as it comes, never two writes at a time. A nil Stderr
+	// sends both to Stdout through one pipe, which keeps their order exactly.
+	Stdout, Stderr io.Writer
+	// Confine limits writes to these folders where [SandboxSupport] says so; nil does not confine.
+	Confine []string
+	// Started is told of the process group; may be nil.
+	Started func(pgid int, started time.Time)
+}
+
+// Result says how a program ended.
+type Result struct {
+	// Code is the exit code, -1 if a signal ended the program.
+	Code int
+	// State is the end in words, e.g. "exit status 3" or "signal: killed".
+	State string
+	// Left names processes of the call that still run and could not be ended.
+	Left []Left
+}
+
+// Left is a process that outlived its call.
+type Left struct {
+	PID     int    `json:"pid"`
+	Command string `json:"command,omitempty"`
+}
+
+// Run starts p and waits until it has ended and its output was read to the end. When ctx ends
+// first, the whole tree is asked to end, is killed one second later, and Run returns within two
+// seconds with the context's cause, whatever still holds the output. Any other error says that the
+// program could not be started. A program that fails is no error: see [Result].
+func Run(ctx context.Context, p Process) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	mark := uuid.NewString()
+	r, err := start(p, mark)
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.close()
+	if p.Started != nil {
+		p.Started(r.pgid, r.started)
+	}
+	if r.wait(ctx) {
+		return r.result(), nil
+	}
+	left := r.end()
+	res := r.result()
+	res.Left = left
+	return res, context.Cause(ctx)
+}
+
+// running is a started process with its helpers.
+type running struct {
+	cmd     *exec.Cmd
+	tree    tree
+	pgid    int
+	started time.Time
+	pump    *pump
+	feed    *feeder
+	exited  chan struct{} // closed when the program was waited for
+	waitErr error         // valid once exited is closed
+}
+
+// start starts p with mark in its environment.
+func start(p Process, mark string) (*running, error) {
+	cmd := &exec.Cmd{Path: p.Path, Args: append([]string{p.Path}, p.Args...), Dir: p.Dir, Env: marked(p.Env, mark)}
+	if p.Path != "" && !strings.ContainsAny(p.Path, `/\`) {
+		path, err := exec.LookPath(p.Path)
+		if err != nil {
+			return nil, err
+		}
+		cmd.Path = path
+	}
+	if _, err := os.Stat(p.Dir); p.Dir != "" && err != nil {
+		return nil, &os.PathError{Op: "chdir", Path: p.Dir, Err: errors.Unwrap(err)} // as package os words it
+	}
+	pump, ends, err := newPump(p.Stdout, p.Stderr)
+	if err != nil {
+		return nil, fmt.Errorf("make pipes: %w", err)
+	}
+	defer closeAll(ends)
+	cmd.Stdout, cmd.Stderr = ends[0], ends[len(ends)-1]
+	feed, in, err := newFeeder(p.Input)
+	if err != nil {
+		pump.close()
+		return nil, fmt.Errorf("make pipes: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	cmd.Stdin = in
+	r := &running{cmd: cmd, pump: pump, feed: feed, exited: make(chan struct{})}
+	if err := r.launch(p.Confine, mark); err != nil {
+		pump.close()
+		feed.close()
+		return nil, err
+	}
+	pump.run()
+	feed.run()
+	go func() {
+		defer close(r.exited)
+		r.waitErr = cmd.Wait()
+	}()
+	return r, nil
+}
+
+// launch starts the program, confined if folders are given, and notes its place in the tree.
+func (r *running) launch(confine []string, mark string) error {
+	newSession(r.cmd)
+	begin := r.cmd.Start
+	if confine != nil {
+		begin = func() error { return startConfined(r.cmd, confine) }
+	}
+	if err := begin(); err != nil {
+		return err
+	}
+	r.pgid = r.cmd.Process.Pid
+	var ok bool
+	if r.started, ok = startTime(r.pgid); !ok {
+		r.started = time.Now()
+	}
+	r.tree = newTree(r.pgid, mark, r.pump.inodes())
+	return nil
+}
+
+// wait waits for the end of the program and of its output, and reports false if ctx ended first.
+func (r *running) wait(ctx context.Context) bool {
+	for _, done := range []<-chan struct{}{r.exited, r.pump.done} {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// end ends the whole tree: ask, wait, force. It returns the processes that resisted.
+func (r *running) end() []Left {
+	r.tree.terminate()
+	if !r.gone(termGrace) {
+		r.tree.kill()
+		if !r.gone(killGrace) {
+			return r.tree.left()
+		}
+	}
+	return nil
+}
+
+// gone waits until nothing of the tree is left, at most for limit. From the second look on it
+// repeats the kill if that is what was last asked for, because new children may have come.
+func (r *running) gone(limit time.Duration) bool {
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		if closed(r.exited) && closed(r.pump.done) && !r.tree.alive() {
+			return true
+		}
+		select {
+		case <-deadline.C:
+			return false
+		case <-tick.C:
+			r.tree.again()
+		}
+	}
+}
+
+// close gives up reading and waits for the helpers. A program that even a kill did not end is
+// left to the goroutine that waits for it.
+func (r *running) close() {
+	r.pump.close()
+	r.feed.close()
+	r.tree.release()
+}
+
+func (r *running) result() Result {
+	if !closed(r.exited) {
+		return Result{Code: -1, State: "still running"}
+	}
+	state := r.cmd.ProcessState
+	if state == nil {
+		return Result{Code: -1, State: fmt.Sprint(r.waitErr)}
+	}
+	return Result{Code: state.ExitCode(), State: state.String()}
+}
+
+// marked returns environ with mark appended to the calls it belongs to. The result is never nil,
+// because a nil environment would be parley's own.
+func marked(environ []string, mark string) []string {
+	if outer, ok := Lookup(environ, markVariable); ok && outer != "" {
+		mark = outer + ":" + mark
+	}
+	out := make([]string, 0, len(environ)+1)
+	for _, kv := range environ {
+		if !strings.HasPrefix(kv, markVariable+"=") {
+			out = append(out, kv)
+		}
+	}
+	return append(out, markVariable+"="+mark)
+}
+
+// feeder writes a program's input.
+type feeder struct {
+	w    *os.File
+	text string
+	wg   sync.WaitGroup
+}
+
+// newFeeder returns the end that the program reads: the null device when there is no text.
+func newFeeder(text string) (*feeder, *os.File, error) {
+	if text == "" {
+		in, err := os.Open(os.DevNull)
+		return &feeder{}, in, err
+	}
+	in, w, err := os.Pipe()
+	return &feeder{w: w, text: text}, in, err
+}
+
+func (f *feeder) run() {
+	if f.w != nil {
+		f.wg.Go(func() {
+			_, _ = io.WriteString(f.w, f.text) // a program need not read all of its input
+			_ = f.w.Close()
+		})
+	}
+}
+
+func (f *feeder) close() {
+	if f.w != nil {
+		_ = f.w.Close() // ends a write that nobody reads
+		f.wg.Wait()
+	}
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

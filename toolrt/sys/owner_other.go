@@ -1,0 +1,11 @@
+//go:build !unix
+
+package sys
+
+import (
+	"io/fs"
+	"os"
+)
+
+// keepIdentity gives f the mode of the file it replaces.
+func keepIdentity(f *os.File, old fs.FileInfo) error { return f.Chmod(old.Mode() & fs.ModePerm) }

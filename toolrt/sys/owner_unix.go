@@ -1,0 +1,18 @@
+//go:build unix
+
+package sys
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepIdentity gives f the owner and the mode of the file it replaces. A changed owner that the
+// system does not allow is no failure: the new file is then the user's, as any file they write.
+func keepIdentity(f *os.File, old fs.FileInfo) error {
+	if s, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(s.Uid), int(s.Gid))
+	}
+	return f.Chmod(old.Mode() & (fs.ModePerm | fs.ModeSticky))
+}
