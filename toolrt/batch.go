@@ -157,7 +157,7 @@ func (b *batch) next(in input) (step, error) {
 // end closes the call of in.
 func (b *batch) end(in input) step {
 	b.states[in.call] = slotDone
-	if in.failed && b.rules.stopOnFailure {
+	if in.failed && b.rules.stopOnFailure && !b.stopped {
 		return b.fail()
 	}
 	return b.advance()

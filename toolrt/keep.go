@@ -1,6 +1,9 @@
 package toolrt
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // presented is a text as the model reads it.
 type presented struct {
@@ -84,6 +87,13 @@ func (p *Prepared) keepFile(text excerpt, out *stream, printed bool) (id string,
 	return p.call.OutputID, partial
 }
 
+// clearLeftovers removes what an execution of the same call left that a crash cut off.
+func (p *Prepared) clearLeftovers(file *outputFile) {
+	if err := errors.Join(file.remove(), removeFile(file.path+".proc")); err != nil {
+		p.r.log.Warn("what an earlier run of a call had saved could not be removed", "call", p.call.ID, "err", err)
+	}
+}
+
 // dropFile removes what was saved as it came.
 func (p *Prepared) dropFile(out *stream) {
 	if out.file == nil {
@@ -111,6 +121,7 @@ func (p *Prepared) newStream() *stream {
 	var file *outputFile
 	if path, err := outputPath(p.r.opts.OutputDir, p.call.OutputID); err == nil {
 		file = &outputFile{path: path, limit: p.r.policy.MaxSavedBytes}
+		p.clearLeftovers(file)
 	}
 	var show func(string)
 	if p.r.opts.Observer != nil {

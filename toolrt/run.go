@@ -139,6 +139,7 @@ func (p *Prepared) run(ctx context.Context, queue time.Duration) *Outcome {
 	started := p.r.opts.Now()
 	runCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	defer p.r.cancellable(p.call.ID, cancel)()
 	limit := p.r.timeout(p.spec)
 	lease := &lease{
 		gate: p.r.gate, exclusive: !p.spec.Flags.parallel(), now: p.r.opts.Now,

@@ -45,9 +45,10 @@ type Runtime struct {
 	schemas  *schemas
 	late     sync.WaitGroup // abandoned tools that still run
 
-	mu        sync.Mutex     // guards the next two
+	mu        sync.Mutex     // guards the fields below
 	abandoned map[string]int // live abandoned calls by tool
 	alive     int            // their sum
+	running   map[string]context.CancelCauseFunc
 }
 
 // New returns a runtime. The caller closes it when its last batch has ended.
@@ -70,6 +71,7 @@ func New(o Options) *Runtime {
 		gate:      newGate(policy.MaxConcurrency),
 		schemas:   newSchemas(o.Log),
 		abandoned: map[string]int{},
+		running:   map[string]context.CancelCauseFunc{},
 	}
 }
 

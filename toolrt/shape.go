@@ -14,6 +14,9 @@ func (p *Prepared) failed(e *Error) *Outcome {
 		e.Tool = p.call.Name
 	}
 	p.r.cleanError(e)
+	if e.Plain && !p.call.whole() {
+		e.Message = cutText(e.Message, p.r.limits(p.call, p.spec).Bytes)
+	}
 	o := p.blank()
 	o.Err, o.Status = e, statusOf(e.Kind)
 	o.Message = errorMessage(e, "", p.changedArguments(), p.r.policy.MaxErrorBytes)
