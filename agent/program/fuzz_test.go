@@ -1,7 +1,10 @@
 package program
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -128,6 +131,49 @@ func FuzzMapArgs(f *testing.F) {
 					t.Fatalf("MapArgs(%q, %q) = %q", arg, input, got)
 				}
 			}
+		}
+	})
+}
+
+// noNetwork is a transport that reaches nothing.
+type noNetwork struct{}
+
+func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("no network in tests")
+}
+
+// FuzzLoadSource holds that loading any bytes as any kind of file ends without panic, and that a
+// linked program survives being pinned.
+func FuzzLoadSource(f *testing.F) {
+	f.Add("a.gpt", []byte("name: a\ntools: a, ./a.gpt, * from lib.gpt as b, sys.read?, http://x/y\ncred: a with x as y\n\nhi\n---\nname: b"))
+	f.Add("a.yaml", []byte("openapi: &a [*a]\npaths: {x: *a}"))
+	f.Add("x", []byte("#!GPTSCRIPT[{\"name\":\"a\",\"tools\":[\"a\",\" \"],\"arguments\":[1]},{}]"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, name string, src []byte) {
+		o := Options{Dir: dir, Builtins: testBuiltins, HTTP: &http.Client{Transport: noNetwork{}}}
+		p, _, err := LoadSource(t.Context(), name, src, o)
+		if err != nil || !utf8.ValidString(name) {
+			return
+		}
+		for _, tool := range p.ToolSet {
+			p.Offered(tool, p.Agents(p.Entry()))
+			p.Contexts(tool)
+			p.InputFilters(tool)
+			p.OutputFilters(tool)
+			p.Credentials(tool)
+			tool.Kind()
+			tool.Schema()
+		}
+		first, err := p.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := FromJSON(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second, err := back.JSON(); err != nil || !bytes.Equal(first, second) {
+			t.Fatalf("pinning changes the program: %v\n%s\n%s", err, first, second)
 		}
 	})
 }

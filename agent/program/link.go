@@ -20,6 +20,7 @@ type loader struct {
 	order     []*source          // in the order of loading
 
 	faults []*ParseError
+	told   map[string]bool // broken references that are noted
 	queue  []pending
 	asked  map[string]bool // ids of tools that are or were in the queue
 	// credentials holds the ids of tools that some reference uses as a credential (Q28).
@@ -124,7 +125,7 @@ func (l *loader) linkTool(ctx context.Context, p pending) {
 			}
 			if err := l.linkReference(ctx, p, text, u); err != nil {
 				broken[text] = true
-				l.fail(p.src, p.src.doc.at(t, text), err)
+				l.failReference(p.src, p.src.doc.at(t, text), text, err)
 			}
 		}
 	}
@@ -223,6 +224,16 @@ func (l *loader) resolve(ctx context.Context, base *source, r reference) ([]*Too
 		return nil, nil, fmt.Errorf("tool not found: %s from %s", r.sel, r.target)
 	}
 	return tools, src, nil
+}
+
+// failReference notes a reference that is broken, once for each place where one is written: global
+// tools are references of every tool of their file.
+func (l *loader) failReference(s *source, at pos, text string, err error) {
+	key := fmt.Sprintf("%s:%d:%d:%s", s.location, at.line, at.col, text)
+	if !l.told[key] {
+		l.told[key] = true
+		l.fail(s, at, err)
+	}
 }
 
 // fail notes a fault of a source.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -145,8 +146,8 @@ func newLoader(o Options) (*loader, error) {
 	}
 	return &loader{
 		opts: o, sources: map[string]*source{}, unusable: map[string]error{}, locations: map[string]bool{},
-		prog:  &Program{ToolSet: map[string]*Tool{}},
-		asked: map[string]bool{}, credentials: map[string]bool{},
+		prog: &Program{ToolSet: map[string]*Tool{}},
+		told: map[string]bool{}, asked: map[string]bool{}, credentials: map[string]bool{},
 	}, nil
 }
 
@@ -178,6 +179,10 @@ func (l *loader) builtin(name string) *Tool {
 func (l *loader) open(ctx context.Context, base *source, target string) (*source, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if u, err := url.Parse(target); err == nil && u.Host == "github.com" {
+		// What lies there is a web page about the program.
+		return nil, fmt.Errorf("remote tools are disabled: %s", target)
 	}
 	if base != nil && base.remote {
 		if address, ok := remoteTarget(base.dir, target); ok {

@@ -222,7 +222,7 @@ func (p *parser) fail(at pos, err error) {
 
 // isRule says whether the line is three or more of c with nothing but white space around.
 func isRule(line string, c byte) bool {
-	line = strings.Trim(line, " \t\f\r")
+	line = strings.TrimSpace(line)
 	return len(line) >= 3 && strings.Trim(line, string(c)) == ""
 }
 
@@ -240,11 +240,10 @@ func isHashbang(line string) bool {
 // isTextStart recognises the first line of a text block (1.3, rule 3).
 func isTextStart(line string) bool {
 	rest, ok := strings.CutPrefix(line, "!")
-	rest = strings.TrimRight(rest, "\t\f\r")
 	if !ok || rest == "" {
 		return false
 	}
-	for _, r := range rest {
+	for _, r := range rest[:1] + strings.TrimRight(rest[1:], " \t\f\r") {
 		if !(r >= 0x20 && r <= 0x2e || r == ':' || r == '_' || isASCIIAlnum(r)) {
 			return false
 		}

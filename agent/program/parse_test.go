@@ -212,7 +212,7 @@ func TestDroppedAndKeptBlocks(t *testing.T) {
 
 func TestTextBlocks(t *testing.T) {
 	for line, text := range map[string]bool{
-		"!metadata:a b:c": true, "!x": true, "!x \t": true, "! ": true, "!metadata:*:k": true,
+		"!metadata:a b:c": true, "!x": true, "!x \t \t": true, "!\t": false, "! ": true, "!metadata:*:k": true,
 		"!": false, "!x/y": false, "!é": false, "!x?": false, "!x\ty": false,
 	} {
 		if got := parseText(t, line).Nodes[0].TextNode != nil; got != text {

@@ -214,6 +214,7 @@ func (p *Program) links(t *Tool, names []string, credential bool) []Reference {
 			r := Reference{Named: parsed.alias, Reference: l.Reference, Arg: parsed.args, ToolID: l.ToolID}
 			if credential {
 				r.Arg = strings.TrimSpace(parsed.rest)
+				_, r.Named, _, _, _ = ParseCredential(r, "") // loading has checked it
 			}
 			refs = append(refs, r)
 		}
