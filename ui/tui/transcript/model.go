@@ -4,13 +4,15 @@
 //
 // Blocks are made from stored rows by one path, whether the rows come with live events ([Model.Apply])
 // or from the store ([Model.Reset]): a session opened again shows the same cells.
+//
+// The parts: rows.go and live.go keep blocks and calls, block.go and tree.go draw them, view.go
+// decides which lines are seen, select.go what is chosen in them.
 package transcript
 
 import (
 	"time"
 
-	"parley/agent/monitor"
-	"parley/agent/record"
+	"parley/ui/tui/markdown"
 	"parley/ui/tui/style"
 )
 
@@ -18,101 +20,116 @@ import (
 // concurrent use.
 type Model struct {
 	style    *style.Set
+	markdown *markdown.Renderer
 	w, h     int
-	complete bool
+	now      time.Time
+	complete bool // no older messages exist
+
+	blocks     []*block // the conversation, oldest first
+	byKey      map[key]*block
+	nodes      map[string]*node // calls by path
+	loose      map[string][]*node
+	unattached map[string][]*block
+	onScreen   map[string]bool // conversations that are shown as messages
+	notice     *block          // what happens right now, below everything
+
+	folds   map[string]bool // what the person folded (true) or unfolded (false), by unit
+	details bool            // everything is unfolded
+	epoch   int             // changes when all drawn lines are void
+
+	follow bool
+	top    anchor // first line in view, when not following
+	mark   mark   // where the conversation ended when following stopped
+	warm   []*block
+
+	focused  bool
+	selected unit
+	query    string
 }
 
 // New returns an empty conversation.
-func New(s *style.Set) *Model { return &Model{style: s} }
+func New(s *style.Set) *Model {
+	m := &Model{style: s, markdown: markdown.New(s)}
+	m.clear()
+	return m
+}
+
+func (m *Model) clear() {
+	m.blocks, m.notice, m.warm = nil, nil, nil
+	m.byKey = map[key]*block{}
+	m.nodes = map[string]*node{}
+	m.loose = map[string][]*node{}
+	m.unattached = map[string][]*block{}
+	m.onScreen = map[string]bool{}
+	m.folds = map[string]bool{}
+	m.details, m.complete = false, false
+	m.follow, m.top, m.mark = true, anchor{}, mark{}
+	m.selected, m.query = unit{}, ""
+	m.epoch++
+}
 
 // SetSize sets the size of the view in cells.
-func (m *Model) SetSize(w, h int) { m.w, m.h = max(w, 0), max(h, 0) }
+func (m *Model) SetSize(w, h int) {
+	w, h = max(w, 0), max(h, 0)
+	if w != m.w {
+		m.keepPlace(func() { m.w = w; m.epoch++ })
+	}
+	m.h = h
+}
 
 // SetStyle changes what the conversation is drawn with.
-func (m *Model) SetStyle(s *style.Set) { m.style = s }
-
-// Reset shows another conversation: the newest messages, oldest first, with the calls made in them
-// and below. The view is at the end.
-func (m *Model) Reset(msgs []record.Message, calls []record.Call) {}
-
-// Prepend adds older messages, oldest first, with their calls. The view stays where it is.
-func (m *Model) Prepend(msgs []record.Message, calls []record.Call) {}
-
-// WantsOlder reports that the view is near the oldest message and that older ones may exist:
-// those before seq are wanted. It is false while [Model.SetComplete] holds.
-func (m *Model) WantsOlder() (before int64, ok bool) { return 0, false }
+func (m *Model) SetStyle(s *style.Set) {
+	m.keepPlace(func() {
+		m.style, m.markdown = s, markdown.New(s)
+		m.epoch++
+	})
+}
 
 // SetComplete says that there are no older messages.
 func (m *Model) SetComplete() { m.complete = true }
 
-// WantsInner lists unfolded agent calls whose conversation is not known yet; see [Model.SetInner].
-func (m *Model) WantsInner() []string { return nil }
+// older is how many lines above the view are kept ready.
+const older = 40
 
-// SetInner gives the conversation inside an agent's call.
-func (m *Model) SetInner(path string, msgs []record.Message) {}
-
-// Apply takes live events: pieces of text and output, and committed rows.
-func (m *Model) Apply(events []monitor.Event) {}
+// WantsOlder reports that the view is near the oldest message and that older ones may exist:
+// those before seq are wanted. It is false once [Model.SetComplete] was called.
+func (m *Model) WantsOlder() (before int64, ok bool) {
+	if m.complete || len(m.blocks) == 0 || m.w == 0 || m.h == 0 {
+		return 0, false
+	}
+	pos, off := m.first()
+	for above := off; pos > 0; pos-- {
+		if above >= older {
+			return 0, false
+		}
+		above += m.height(pos - 1)
+	}
+	for _, b := range m.blocks {
+		if b.msg.Seq > 0 {
+			return b.msg.Seq, true
+		}
+	}
+	return 0, false
+}
 
 // Tick sets the time that running calls are measured to.
-func (m *Model) Tick(now time.Time) {}
+func (m *Model) Tick(now time.Time) {
+	if now.After(m.now) {
+		m.now = now
+	}
+}
 
-// Running reports whether something on view changes with time.
-func (m *Model) Running() bool { return false }
-
-// Scroll moves the view by lines, negative towards the beginning.
-func (m *Model) Scroll(lines int) {}
-
-// Page moves the view by a page in direction dir.
-func (m *Model) Page(dir int) {}
-
-// Home moves the view to the oldest loaded line.
-func (m *Model) Home() {}
-
-// End moves the view to the newest line and follows it.
-func (m *Model) End() {}
-
-// Following reports whether the view stays at the newest line.
-func (m *Model) Following() bool { return true }
-
-// Below counts the lines that have come below the view since it was scrolled up.
-func (m *Model) Below() int { return 0 }
-
-// ToggleDetails unfolds the details of all calls, or folds them again.
-func (m *Model) ToggleDetails() {}
-
-// Focus marks a block as selected, the newest in view if none is.
-func (m *Model) Focus() {}
-
-// Blur takes the selection mark away.
-func (m *Model) Blur() {}
-
-// Move moves the selection by one message, call or code block.
-func (m *Model) Move(dir int) {}
-
-// ToggleSelected folds or unfolds the selected call.
-func (m *Model) ToggleSelected() {}
-
-// NextUser selects the next message of the person in direction dir.
-func (m *Model) NextUser(dir int) {}
-
-// SelectedPath is the path of the selected call, "" when none is selected.
-func (m *Model) SelectedPath() string { return "" }
-
-// Select selects a call and shows it; false when it is not loaded.
-func (m *Model) Select(path string) bool { return false }
-
-// Copy returns the source text of what is selected: a message, a code block as the model wrote it,
-// or a call's result.
-func (m *Model) Copy() string { return "" }
-
-// Search looks for text, ignoring case, from the view upwards, and returns how many blocks hold
-// it. An empty text ends the search.
-func (m *Model) Search(q string) int { return 0 }
-
-// SearchNext goes to the next (+1: newer, -1: older) block that holds the text.
-func (m *Model) SearchNext(dir int) {}
-
-// View draws exactly the height given with SetSize, each line at most its width. It is "" when
-// either is 0.
-func (m *Model) View() string { return "" }
+// Running reports whether something in view changes with time.
+func (m *Model) Running() bool {
+	if m.w == 0 || m.h == 0 {
+		return false
+	}
+	pos, off := m.first()
+	for rows := -off; pos < m.len() && rows < m.h; pos++ {
+		rows += m.height(pos)
+		if m.at(pos).timed { // known once it is drawn
+			return true
+		}
+	}
+	return false
+}
