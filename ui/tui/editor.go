@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/shlex"
+
+	"parley/ui/tui/prompt"
+)
+
+// editDraft opens the composer's text in the external editor.
+func (m *screen) editDraft() tea.Cmd {
+	m.composer.EndSearch(true)
+	return m.edit(m.composer.Value(), "message.md", func(m *screen, text string) tea.Cmd {
+		m.composer.SetValue(text)
+		return m.keepSoon()
+	})
+}
+
+// editPrompt opens a text of a question in the external editor.
+func (m *screen) editPrompt(w prompt.WantEditor) tea.Cmd {
+	return m.edit(w.Text, w.Name, func(m *screen, text string) tea.Cmd {
+		return m.toPrompts(prompt.Edited{ID: w.ID, Text: text})
+	})
+}
+
+// edit runs the editor on a text while the screen is suspended; done gets the text as it was
+// saved. Whatever goes wrong, the text on screen stays as it was.
+func (m *screen) edit(text, name string, done func(m *screen, text string) tea.Cmd) tea.Cmd {
+	args, err := m.editorCommand()
+	if err != nil {
+		m.fault("the editor cannot be started", err)
+		return nil
+	}
+	file, err := writeTemp(text, name)
+	if err != nil {
+		m.fault("the editor cannot be started", err)
+		return nil
+	}
+	cmd := exec.Command(args[0], append(args[1:], file)...) //nolint:noctx // ended by the person
+	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+		defer os.RemoveAll(filepath.Dir(file))
+		saved, readErr := os.ReadFile(file)
+		return edited{before: text, after: string(saved), err: err, readErr: readErr, done: done}
+	})
+}
+
+// editorCommand is $VISUAL or $EDITOR, which may hold arguments and quotes.
+func (m *screen) editorCommand() ([]string, error) {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		value := strings.TrimSpace(m.opts.Getenv(name))
+		if value == "" {
+			continue
+		}
+		args, err := shlex.Split(value)
+		if err != nil || len(args) == 0 {
+			return nil, fmt.Errorf("$%s is %q, which is no command", name, value)
+		}
+		return args, nil
+	}
+	for _, name := range []string{"editor", "nano", "vi", "notepad"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return []string{name}, nil
+		}
+	}
+	return nil, errors.New("set $EDITOR to the editor you like")
+}
+
+// writeTemp writes the text to a file in a folder of its own, readable by its owner only.
+func writeTemp(text, name string) (string, error) {
+	dir, err := os.MkdirTemp("", "parley-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the text: %w", err)
+	}
+	if name = filepath.Base(name); name == "." || name == string(filepath.Separator) {
+		name = "text.txt"
+	}
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return "", errors.Join(fmt.Errorf("write the text: %w", err), os.RemoveAll(dir))
+	}
+	return file, nil
+}
+
+// edited is the end of the editor.
+type edited struct {
+	before, after string
+	err, readErr  error
+	done          func(m *screen, text string) tea.Cmd
+}
+
+func (e edited) apply(m *screen) tea.Cmd {
+	var exit *exec.ExitError
+	switch {
+	case e.readErr != nil && e.err == nil:
+		m.say("the editor left no file: your text is as it was")
+		return nil
+	case errors.As(e.err, &exit) && exit.ExitCode() > 0 && e.readErr == nil && e.after != e.before:
+		m.say("the editor ended with an error, but it had saved: its text is here, undo brings the old one back")
+	case e.err != nil:
+		m.fault("the editor failed, your text is as it was", e.err)
+		return nil
+	}
+	// Editors end the last line; what was written without that end stays so.
+	text := e.after
+	if !strings.HasSuffix(e.before, "\n") {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	return e.done(m, text)
+}

@@ -1,0 +1,133 @@
+package tui
+
+import (
+	"fmt"
+
+	"parley/ui/tui/keymap"
+	"parley/ui/tui/text"
+)
+
+// hint is one key of the last line: "Ctrl+T calls", shorter "^T calls", at last "^T".
+type hint struct{ key, short, word string }
+
+func (h hint) form(n int) (key, word string) {
+	switch n {
+	case 0:
+		return h.key, h.word
+	case 1:
+		return h.short, h.word
+	}
+	return h.short, ""
+}
+
+// hintLine draws the last line. All hints are long if there is room, else all short, else the
+// least important ones are keys alone, and at last left out from the end.
+func (m *screen) hintLine(w int) string {
+	hints := m.hints()
+	right := m.hintFacts()
+	room := w - text.Width(right) - 2
+	form := make([]int, len(hints))
+	size := func() int {
+		n := 0
+		for i, h := range hints {
+			key, word := h.form(form[i])
+			n += text.Width(key) + 3
+			if word != "" {
+				n += text.Width(word) + 1
+			}
+		}
+		return n
+	}
+	if size() > room {
+		for i := range form {
+			form[i] = 1
+		}
+	}
+	for i := len(hints) - 1; i >= 0 && size() > room; i-- {
+		form[i] = 2
+	}
+	for len(hints) > 1 && size() > room {
+		hints, form = hints[:len(hints)-1], form[:len(form)-1]
+	}
+	line := ""
+	for i, h := range hints {
+		key, word := h.form(form[i])
+		line += " " + m.style.Key.Render(key)
+		if word != "" {
+			line += " " + m.style.Muted.Render(word)
+		}
+		line += "  "
+	}
+	return text.Spread(line, m.style.Muted.Render(right)+" ", w, "")
+}
+
+// hintFacts stand at the right end of the hints.
+func (m *screen) hintFacts() string {
+	facts := ""
+	if n := m.transcript.Below(); n > 0 {
+		facts = fmt.Sprintf("%d below  ", n)
+	}
+	if n := len(m.session.queue); n > 0 {
+		facts += fmt.Sprintf("queued %d", n)
+	}
+	return facts
+}
+
+// hints are the keys that matter now, the most important first.
+func (m *screen) hints() []hint {
+	if h := m.commandHints(); h != nil && m.focus == onComposer {
+		return h
+	}
+	switch {
+	case m.choice != nil:
+		return []hint{{"Enter", "Enter", "choose"}, {"Esc", "Esc", "close"}, {"Up/Down", "Up/Dn", "move"}}
+	case m.page == pageHelp:
+		return []hint{{"Esc", "Esc", "back"}, {"PgUp/PgDn", "PgUp/Dn", "scroll"}}
+	case m.page == pagePicker:
+		return m.of(keymap.PickerOpen, keymap.PickerSearch, keymap.PickerAll, keymap.PickerNew, keymap.PickerRename,
+			keymap.PickerDelete, keymap.PickerPreview, keymap.PickerBack)
+	case m.find != nil:
+		return []hint{{"Enter", "Enter", "search"}, {"Esc", "Esc", "close"}}
+	case m.composer.Searching():
+		return append([]hint{{"Enter", "Enter", "take"}, {"Esc", "Esc", "close"}}, m.of(keymap.History)...)
+	case m.focus == onChat:
+		return append(m.of(keymap.ChatUp, keymap.ChatDown, keymap.ChatToggle, keymap.ChatCopy, keymap.ChatSearch, keymap.ChatShow,
+			keymap.ChatPrevUser, keymap.ChatEnd), hint{"Esc", "Esc", "text"})
+	case m.focus == onPanel:
+		return append(m.of(keymap.PanelDown, keymap.PanelUp, keymap.PanelOpen, keymap.PanelFold, keymap.PanelFilter, keymap.PanelCancel,
+			keymap.PanelCopy, keymap.PanelFollow, keymap.PanelShow, keymap.PanelNextTab), hint{"Esc", "Esc", "text"})
+	}
+	return m.writingHints()
+}
+
+// writingHints are those of the composer.
+func (m *screen) writingHints() []hint {
+	var out []hint
+	switch {
+	case m.prompt() != nil && !m.asking.armed:
+		out = append(out, hint{m.keys.Key(keymap.Next), m.keys.ShortKey(keymap.Next), "answer"}, hint{"Esc", "Esc", "deny"})
+	case m.prompt() != nil:
+		out = append(out, hint{"Esc", "Esc", "deny"}, hint{m.keys.Key(keymap.Next), m.keys.ShortKey(keymap.Next), "text"})
+	case m.session.running:
+		out = append(out, hint{"Esc", "Esc", "interrupt"})
+		if !m.composer.Empty() {
+			out = append(out, hint{m.keys.Key(keymap.Next), m.keys.ShortKey(keymap.Next), "queue"})
+		}
+	}
+	out = append(out, m.of(keymap.Calls, keymap.Details)...)
+	if m.composer.Empty() {
+		out = append(out, m.of(keymap.HelpPage)...)
+	}
+	return append(out, m.of(keymap.Mode, keymap.Newline, keymap.History)...)
+}
+
+// of makes hints of actions that have a key.
+func (m *screen) of(actions ...keymap.Action) []hint {
+	var out []hint
+	for _, a := range actions {
+		if k := m.keys.Key(a); k != "" {
+			out = append(out, hint{k, m.keys.ShortKey(a), m.keys.Get(a).Hint})
+		}
+	}
+	return out
+}

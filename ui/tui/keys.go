@@ -1,0 +1,362 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"parley/ui/tui/composer"
+	"parley/ui/tui/keymap"
+	"parley/ui/tui/prompt"
+)
+
+// key gives a key to whom it belongs: what lies over the screen first, then the question that is
+// armed, then the pane with the focus, then everywhere.
+func (m *screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	a := m.keys.Find(keymap.Global, msg)
+	switch a {
+	case keymap.Interrupt:
+		return m.escape(msg)
+	case keymap.Cancel:
+		return m.cancel(msg)
+	case keymap.Redraw:
+		return tea.ClearScreen
+	case keymap.Suspend:
+		return tea.Suspend
+	}
+	switch {
+	case m.choice != nil:
+		return m.choiceKey(msg)
+	case m.page == pageHelp:
+		m.helpKey(msg)
+		return nil
+	case m.page == pagePicker:
+		return m.pickerKey(msg)
+	case m.find != nil:
+		return m.findKey(msg)
+	case m.asking.armed && m.prompt() != nil && m.focus == onComposer:
+		return m.promptKey(a, msg)
+	}
+	if cmd, ok := m.focusKey(msg); ok {
+		return cmd
+	}
+	return m.globalKey(a)
+}
+
+// focusKey gives a key to the pane with the focus. It reports whether it had a meaning there.
+func (m *screen) focusKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	switch m.focus {
+	case onChat:
+		return m.chatKey(msg)
+	case onPanel:
+		return m.panel.Key(msg)
+	}
+	return m.composerKey(msg)
+}
+
+// globalKey does what a key does wherever the focus is.
+func (m *screen) globalKey(a keymap.Action) tea.Cmd {
+	switch a {
+	case keymap.Calls:
+		return m.togglePanel()
+	case keymap.Details:
+		m.transcript.ToggleDetails()
+	case keymap.Mode:
+		return m.cycleMode()
+	case keymap.PageUp:
+		m.transcript.Page(-1)
+	case keymap.PageDown:
+		m.transcript.Page(1)
+	case keymap.ScrollUp:
+		m.transcript.Scroll(-1)
+	case keymap.ScrollDn:
+		m.transcript.Scroll(1)
+	case keymap.Follow:
+		m.transcript.End()
+	}
+	return nil
+}
+
+// composerKey takes a key while one writes.
+func (m *screen) composerKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	burst, took := m.composer.Burst(msg, m.typedAt())
+	if took {
+		m.stale = false // nothing of it is shown before the burst ends
+		return burst, true
+	}
+	if cmd, ok := m.writingKey(msg); ok {
+		return tea.Batch(burst, cmd), true
+	}
+	return burst, m.composer.Key(msg)
+}
+
+// writingKey takes the keys of the composer that do more than edit.
+func (m *screen) writingKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	if m.composer.Empty() {
+		if m.keys.Find(keymap.Global, msg) == keymap.Leave {
+			return tea.Quit, true
+		}
+		if m.keys.Find(keymap.Composer, msg) == keymap.HelpPage {
+			m.showHelp()
+			return nil, true
+		}
+	}
+	switch m.keys.Find(keymap.Composer, msg) {
+	case keymap.Send:
+		return m.enter(), true
+	case keymap.Next:
+		return m.tabKey(), true
+	case keymap.Newline:
+		m.composer.EndSearch(true)
+		m.composer.Newline()
+	case keymap.Dequeue:
+		m.dequeue()
+	case keymap.History:
+		m.composer.StartSearch()
+	case keymap.Editor:
+		return m.editDraft(), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (m *screen) enter() tea.Cmd {
+	if m.composer.Searching() {
+		m.composer.EndSearch(true)
+		return nil
+	}
+	if m.composer.Continue() {
+		return nil
+	}
+	return m.send()
+}
+
+// tabKey is Tab in the composer: a command's name is completed, else a waiting question takes the
+// keys, else text is queued while a turn runs, else the focus goes on.
+func (m *screen) tabKey() tea.Cmd {
+	switch {
+	case m.completeCommand():
+	case m.prompt() != nil:
+		m.asking.armed, m.asking.held = true, false
+	case m.session.running && !m.composer.Empty():
+		return m.enqueue()
+	default:
+		m.setFocus(onChat)
+	}
+	return nil
+}
+
+// promptKey takes a key while a question is armed. Tab goes back to the text, unless the question
+// has fields of its own to go through.
+func (m *screen) promptKey(a keymap.Action, msg tea.KeyPressMsg) tea.Cmd {
+	p := m.prompt()
+	if m.keys.Find(keymap.Composer, msg) == keymap.Next && p.Kind() != prompt.Input {
+		m.asking.armed, m.asking.held = false, true
+		return nil
+	}
+	switch a {
+	case keymap.Calls, keymap.Details, keymap.Mode, keymap.PageUp, keymap.PageDown:
+		if !p.Editing() && !p.FullScreen() {
+			return m.globalKey(a)
+		}
+	}
+	return m.toPrompt(msg)
+}
+
+// escape goes in the safe direction: close, else deny, else interrupt, else nothing.
+func (m *screen) escape(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case m.choice != nil:
+		m.choice = nil
+	case m.page == pageHelp:
+		m.page = pageChat
+	case m.page == pagePicker:
+		return m.pickerKey(msg)
+	case m.find != nil:
+		m.closeFind()
+	case m.composer.Searching():
+		m.composer.EndSearch(false)
+	case m.focus != onComposer:
+		if m.focus != onPanel || !m.panel.Escape() {
+			m.leavePane()
+		}
+	case m.prompt() != nil:
+		return m.toPrompt(msg)
+	case m.session.running:
+		return m.interrupt()
+	default:
+		m.note = note{}
+	}
+	return nil
+}
+
+// leaveTwice is how long the first Ctrl+C of two counts.
+const leaveTwice = 2 * time.Second
+
+// cancel is Ctrl+C: close, else clear the text, else deny and stop, else interrupt, else twice to
+// leave.
+func (m *screen) cancel(msg tea.KeyPressMsg) tea.Cmd {
+	now := m.opts.Now()
+	again := now.Before(m.leaveAt)
+	m.leaveAt = time.Time{}
+	switch {
+	case again:
+		return tea.Quit
+	case m.choice != nil, m.page == pageHelp, m.find != nil, m.composer.Searching():
+		return m.escape(msg)
+	case m.page == pageChat && !m.asking.armed && !m.composer.Empty():
+		m.composer.Clear()
+		m.say("cleared: Up or undo brings the text back")
+		return nil
+	case m.prompt() != nil:
+		return m.toPrompt(msg)
+	case m.page == pageChat && m.session.running:
+		return m.interrupt()
+	}
+	m.leaveAt = now.Add(leaveTwice)
+	m.say(keymap.Name("ctrl+c") + " again to leave")
+	return nil
+}
+
+// paste gives pasted text to the line that is being written.
+func (m *screen) paste(msg tea.PasteMsg) tea.Cmd {
+	switch {
+	case m.choice != nil, m.page == pageHelp:
+	case m.page == pagePicker:
+		return m.picker.Update(msg)
+	case m.find != nil:
+		return m.find.Update(msg)
+	case m.asking.armed && m.prompt() != nil && m.prompt().Editing():
+		return m.toPrompt(msg)
+	default:
+		m.setFocus(onComposer)
+		m.asking.armed = false
+		return m.composer.Update(msg)
+	}
+	return nil
+}
+
+// afterKey does what follows from any key: the draft is kept a moment later, and a question that
+// is not armed waits anew.
+func (m *screen) afterKey() tea.Cmd {
+	cmds := []tea.Cmd{m.keepSoon(), m.loadOlder()}
+	if m.prompt() != nil && !m.asking.armed {
+		cmds = append(cmds, m.rearm())
+	}
+	return tea.Batch(cmds...)
+}
+
+// setFocus moves the keys to a pane.
+func (m *screen) setFocus(f focus) {
+	m.focus = f
+	m.composer.Blur()
+	m.panel.Blur()
+	m.transcript.Blur()
+	switch f {
+	case onComposer:
+		m.composer.Focus()
+	case onChat:
+		m.transcript.Focus()
+	case onPanel:
+		m.panel.Focus()
+	}
+	if f != onComposer {
+		m.asking.armed = false
+	}
+}
+
+// leavePane gives the keys back to the composer. A panel that lies over the chat closes.
+func (m *screen) leavePane() {
+	if m.focus == onPanel && m.class() != wide {
+		m.panelOpen = false
+	}
+	m.setFocus(onComposer)
+}
+
+// togglePanel shows the call panel with the focus in it, or hides it.
+func (m *screen) togglePanel() tea.Cmd {
+	if m.panelShown() {
+		m.panelOpen = false
+		m.setFocus(onComposer)
+	} else {
+		m.panelOpen = true
+		m.setFocus(onPanel)
+	}
+	return m.keepSoon()
+}
+
+// panelShown says whether the panel is on screen. Beside the chat it stays without the focus; over
+// the chat it is there only while it has it.
+func (m *screen) panelShown() bool {
+	return m.panelOpen && (m.class() == wide || m.focus == onPanel)
+}
+
+// chatKey takes a key while the focus is in the chat.
+func (m *screen) chatKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	t := m.transcript
+	switch m.keys.Find(keymap.Chat, msg) {
+	case keymap.ChatDown:
+		t.Move(1)
+	case keymap.ChatUp:
+		t.Move(-1)
+	case keymap.ChatTop:
+		t.Home()
+	case keymap.ChatEnd:
+		t.End()
+	case keymap.ChatPrevUser:
+		t.NextUser(-1)
+	case keymap.ChatNextUser:
+		t.NextUser(1)
+	case keymap.ChatSearch:
+		m.openFind()
+	case keymap.ChatNext:
+		t.SearchNext(-1)
+	case keymap.ChatPrev:
+		t.SearchNext(1)
+	case keymap.ChatToggle:
+		t.ToggleSelected()
+		return m.loadInner(), true
+	case keymap.ChatCopy:
+		return m.copyText(t.Copy()), true
+	case keymap.ChatShow:
+		return m.showInPanel(t.SelectedPath()), true
+	case keymap.ChatLeave:
+		if m.panelOpen && m.class() == wide {
+			m.setFocus(onPanel)
+		} else {
+			m.setFocus(onComposer)
+		}
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// openFind opens the search line of the chat.
+func (m *screen) openFind() {
+	m.find = composer.New(m.style, m.keys)
+}
+
+func (m *screen) closeFind() {
+	m.find = nil
+	m.transcript.Search("")
+}
+
+// findKey takes a key while the search line is open.
+func (m *screen) findKey(msg tea.KeyPressMsg) tea.Cmd {
+	if m.keys.Find(keymap.Composer, msg) != keymap.Send {
+		m.find.Key(msg)
+		return nil
+	}
+	query := m.find.Value()
+	m.find = nil
+	switch n := m.transcript.Search(query); {
+	case query == "":
+	case n == 0:
+		m.say("not found here: older messages are searched when they are loaded (PgUp)")
+	default:
+		m.say(count(n, "place") + ": n older, N newer")
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"parley/agent/record"
+	"parley/ui/tui/panel"
+	"parley/ui/tui/picker"
+)
+
+// panelMessage takes what the call panel says. It reports whether it was one of its messages.
+func (m *screen) panelMessage(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case panel.CancelCall:
+		m.session.chat.CancelCall(msg.Path)
+		m.say("cancelling the call")
+	case panel.ShowInChat:
+		return m.showInChat(msg.Path), true
+	case panel.Copy:
+		return m.copyText(msg.Text), true
+	case panel.WantOutput:
+		s := m.session
+		return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+			out, err := s.chat.Output(ctx, msg.Path)
+			return outputLoaded{gen(s.gen), msg.Path, out, err}
+		}), true
+	case panel.Leave:
+		m.leavePane()
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// outputLoaded has the whole output of a call.
+type outputLoaded struct {
+	gen
+	path, output string
+	err          error
+}
+
+func (o outputLoaded) take(m *screen) tea.Cmd {
+	if o.err != nil {
+		m.fault("the output cannot be read", o.err)
+		return nil
+	}
+	m.panel.SetOutput(o.path, o.output)
+	return nil
+}
+
+func (m *screen) showInPanel(path string) tea.Cmd {
+	if path == "" || !m.panel.Select(path) {
+		m.say("the call panel does not know this")
+		return nil
+	}
+	m.panelOpen = true
+	m.setFocus(onPanel)
+	return nil
+}
+
+func (m *screen) showInChat(path string) tea.Cmd {
+	if !m.transcript.Select(path) {
+		m.say("this call is further up than what is loaded: PgUp in the chat loads more")
+		return nil
+	}
+	m.leavePane()
+	m.setFocus(onChat)
+	return nil
+}
+
+// showPicker shows the list of sessions, of those that hold the text.
+func (m *screen) showPicker(text string) tea.Cmd {
+	m.page = pagePicker
+	cmd := m.picker.Start(m.opts.Now(), m.session.row.ID)
+	if text != "" {
+		cmd = m.picker.Search(text)
+	}
+	return cmd
+}
+
+func (m *screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
+	cmd, _ := m.picker.Key(msg)
+	return cmd
+}
+
+// pickerMessage takes what the list of sessions says. It reports whether it was one of its messages.
+func (m *screen) pickerMessage(msg tea.Msg) (tea.Cmd, bool) {
+	backend := m.opts.Backend
+	switch msg := msg.(type) {
+	case picker.Query:
+		return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+			list, err := backend.Sessions(ctx, msg.All, msg.Text)
+			return sessionsListed{msg.Tag, list, err}
+		}), true
+	case picker.Open:
+		if m.session.chat != nil && msg.ID == m.session.row.ID {
+			m.page = pageChat
+			return nil, true
+		}
+		return m.open(func(ctx context.Context) (Chat, error) { return backend.Open(ctx, msg.ID) }), true
+	case picker.New:
+		return m.open(backend.New), true
+	case picker.Back:
+		if m.session.chat == nil {
+			return tea.Quit, true
+		}
+		m.page = pageChat
+		return m.rearm(), true
+	case picker.Rename:
+		return m.rename(msg.ID, msg.Title), true
+	case picker.Delete:
+		return m.change(func(ctx context.Context) error { return backend.Delete(ctx, msg.ID) }), true
+	case picker.Undelete:
+		return m.change(func(ctx context.Context) error { return backend.Undelete(ctx, msg.ID) }), true
+	}
+	return nil, false
+}
+
+type sessionsListed struct {
+	tag  int
+	list []record.Session
+	err  error
+}
+
+func (s sessionsListed) apply(m *screen) tea.Cmd {
+	m.picker.SetSessions(s.tag, s.list, s.err)
+	return nil
+}
+
+// rename gives a session a title.
+func (m *screen) rename(id, title string) tea.Cmd {
+	backend := m.opts.Backend
+	return m.change(func(ctx context.Context) error { return backend.Rename(ctx, id, title) })
+}
+
+// change changes a saved session, after which the list is asked for again.
+func (m *screen) change(do func(context.Context) error) tea.Cmd {
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg { return sessionChanged{do(ctx)} })
+}
+
+type sessionChanged struct{ err error }
+
+func (s sessionChanged) apply(m *screen) tea.Cmd {
+	if m.session.chat != nil {
+		m.session.row = m.session.chat.Row()
+	}
+	if m.page == pagePicker {
+		return m.picker.Changed(s.err)
+	}
+	if s.err != nil {
+		m.fault("the session cannot be changed", s.err)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"parley/agent"
+	"parley/ui/tui/text"
+)
+
+// note is what the screen itself has to say, above the composer, until the next one or Esc.
+type note struct {
+	text  string
+	fault bool
+}
+
+// say shows a line.
+func (m *screen) say(line string) { m.note = note{text: line} }
+
+// fault shows what went wrong, and what to do about it where that is known.
+func (m *screen) fault(what string, err error) {
+	line := what + ": " + err.Error()
+	if todo := remedy(err); todo != "" {
+		line += "\n" + todo
+	}
+	m.note = note{text: line, fault: true}
+}
+
+// remedy says what a person can do about an error, "" when nothing is known.
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, agent.ErrLeased):
+		return "Leave it there first, or choose another session with /resume."
+	case errors.Is(err, agent.ErrNotFound):
+		return "/resume lists the sessions there are."
+	}
+	return ""
+}
+
+// noteLines draws the note in at most h lines.
+func (m *screen) noteLines(w, h int) []string {
+	if m.find != nil {
+		m.find.SetSize(w-3, 1, false)
+		return []string{text.Fit(" / "+m.find.View(), w, "")}
+	}
+	if m.note.text == "" || h <= 0 {
+		return nil
+	}
+	st := m.style.Muted
+	if m.note.fault {
+		st = m.style.Error
+	}
+	lines := text.Wrap(text.Clean(strings.TrimSpace(m.note.text)), max(w-2, 1))
+	if len(lines) > h {
+		lines = lines[:h]
+		lines[h-1] = text.Cut(lines[h-1], max(w-4, 0), "") + m.style.Glyphs.Ellipsis
+	}
+	for i, l := range lines {
+		lines[i] = text.Fit(" "+st.Render(l), w, "")
+	}
+	return lines
+}
+
+// copyText puts text on the clipboard by OSC 52, which works over SSH too.
+func (m *screen) copyText(s string) tea.Cmd {
+	if s == "" {
+		m.say("nothing to copy here")
+		return nil
+	}
+	m.say("copied " + count(len([]rune(s)), "letter"))
+	return tea.SetClipboard(s)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

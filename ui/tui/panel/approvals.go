@@ -1,0 +1,54 @@
+package panel
+
+import (
+	"fmt"
+
+	"parley/ui/tui/text"
+	"parley/ui/tui/transcript"
+)
+
+// approvalRows lists the questions that wait, then the calls that were decided, newest first.
+func (m *Model) approvalRows() []row {
+	var rows []row
+	for _, w := range m.waiting {
+		rows = append(rows, row{id: "waits " + w.ID, path: w.Path, turn: -1})
+	}
+	for i := len(m.tree.order) - 1; i >= 0; i-- {
+		paths := m.tree.turns[m.tree.order[i]]
+		for j := len(paths) - 1; j >= 0; j-- {
+			c := m.tree.nodes[paths[j]].call
+			if c.Decision != nil && m.filter.match(c) {
+				rows = append(rows, row{id: c.Path, path: c.Path, turn: c.Turn})
+			}
+		}
+	}
+	return rows
+}
+
+func (m *Model) approvalRow(r row) string {
+	if r.turn < 0 {
+		return m.waitingRow(r)
+	}
+	c := m.tree.nodes[r.path].call
+	word := "ok"
+	if !c.Decision.Allow {
+		word = "no"
+	}
+	left := fmt.Sprintf(" %s %-3s %s", m.style.State(word).Render(fmt.Sprintf("%-4s", word)), text.Line(c.Label), transcript.Title(c))
+	return text.Spread(left, m.style.Muted.Render("  "+text.Line(Decided(*c.Decision))+" "), m.w, m.style.Glyphs.Ellipsis)
+}
+
+func (m *Model) waitingRow(r row) string {
+	for _, w := range m.waiting {
+		if "waits "+w.ID != r.id {
+			continue
+		}
+		word := "ASK"
+		if w.Input {
+			word = "$"
+		}
+		left := fmt.Sprintf(" %s %-3s %s", m.style.State(word).Render(fmt.Sprintf("%-4s", word)), text.Line(w.Label), text.Line(w.Tool))
+		return text.Spread(left, m.style.Muted.Render("  waits for you "), m.w, m.style.Glyphs.Ellipsis)
+	}
+	return ""
+}

@@ -1,0 +1,269 @@
+package panel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"parley/agent/monitor"
+	"parley/agent/record"
+	"parley/toolrt"
+	"parley/ui/tui/transcript"
+)
+
+// node is one call.
+type node struct {
+	call     record.Call
+	children []string // paths, in order, of all turns
+	tail     tail     // of the output while it runs
+}
+
+// tail keeps the end of what a running call prints.
+type tail struct {
+	text string
+}
+
+const tailBytes = 16 << 10
+
+func (t *tail) add(s string) {
+	t.text += s
+	if n := len(t.text); n > 2*tailBytes {
+		t.text = t.text[n-tailBytes:]
+		if _, rest, ok := strings.Cut(t.text, "\n"); ok {
+			t.text = rest
+		}
+	}
+}
+
+// tree holds the calls of the session that are known.
+type tree struct {
+	nodes   map[string]*node
+	turns   map[int][]string // calls that started in the turn, in the order of their coming
+	order   []int            // turns, oldest first
+	folds   map[string]bool  // by row id; unset means the default
+	running int              // calls that run or wait
+	last    string           // path of the call that changed last
+}
+
+func newTree() tree {
+	return tree{nodes: map[string]*node{}, turns: map[int][]string{}, folds: map[string]bool{}}
+}
+
+// Reset forgets all calls and takes these, parents first.
+func (m *Model) Reset(calls []record.Call) {
+	m.tree = newTree()
+	m.cursor, m.top = [tabs]string{}, [tabs]int{}
+	m.full, m.scroll, m.filter = false, 0, filter{}
+	clear(m.outputs)
+	m.Add(calls)
+}
+
+// Add takes calls of earlier turns, or newer rows of known ones.
+func (m *Model) Add(calls []record.Call) {
+	for _, c := range calls {
+		m.tree.put(c)
+	}
+	m.followLive()
+}
+
+// Apply takes live events.
+func (m *Model) Apply(events []monitor.Event) {
+	for _, e := range events {
+		for _, c := range e.Calls {
+			m.tree.put(c)
+			delete(m.outputs, c.Path)
+		}
+		if d := e.Delta; d != nil && d.Kind == monitor.PieceOutput {
+			if n := m.tree.nodes[e.Path]; n != nil {
+				n.tail.add(d.Text)
+			}
+		}
+	}
+	m.followLive()
+}
+
+// WantsOlder says which turn is the oldest one known, and whether the cursor has come to it and
+// there are earlier ones.
+func (m *Model) WantsOlder() (turn int, ok bool) {
+	if len(m.tree.order) == 0 || m.tree.order[0] <= 1 || !m.focused || m.tab != tabCalls {
+		return 0, false
+	}
+	rows := m.rows()
+	return m.tree.order[0], index(rows, m.cursor[tabCalls]) == 0 && m.cursor[tabCalls] != ""
+}
+
+func active(c record.Call) bool {
+	return !c.Status.Terminal() && !(c.Agent && c.Chat && c.Status != toolrt.StatusRunning)
+}
+
+func (t *tree) put(c record.Call) {
+	t.last = c.Path
+	n := t.nodes[c.Path]
+	if n != nil {
+		t.count(n.call, -1)
+		n.call = c
+		t.count(c, 1)
+		if c.Status.Terminal() {
+			n.tail = tail{}
+		}
+		return
+	}
+	t.nodes[c.Path] = &node{call: c}
+	t.count(c, 1)
+	if parent := t.nodes[c.Parent]; parent != nil {
+		parent.children = append(parent.children, c.Path)
+	}
+	if _, ok := t.turns[c.Turn]; !ok {
+		i, _ := slices.BinarySearch(t.order, c.Turn)
+		t.order = slices.Insert(t.order, i, c.Turn)
+	}
+	t.turns[c.Turn] = append(t.turns[c.Turn], c.Path)
+}
+
+func (t *tree) count(c record.Call, by int) {
+	if active(c) {
+		t.running += by
+	}
+}
+
+// row is one line of the list.
+type row struct {
+	id       string // of a turn or a call within a turn
+	path     string // of the call, "" for a turn
+	turn     int
+	depth    int
+	foldable bool
+	folded   bool
+}
+
+func turnID(turn int) string { return fmt.Sprintf("turn %d", turn) }
+
+// rows lists what is unfolded, newest turn first.
+func (t *tree) rows(f filter) []row {
+	var rows []row
+	for i := len(t.order) - 1; i >= 0; i-- {
+		turn := t.order[i]
+		r := row{id: turnID(turn), turn: turn, foldable: true, folded: t.folded(turnID(turn), i != len(t.order)-1)}
+		at := len(rows)
+		rows = append(rows, r)
+		if r.folded && !f.on() {
+			continue
+		}
+		for _, path := range t.roots(turn) {
+			rows = t.under(rows, path, turn, 1, f)
+		}
+		if f.on() && len(rows) == at+1 {
+			rows = rows[:at]
+		}
+	}
+	return rows
+}
+
+func (t *tree) folded(id string, def bool) bool {
+	if v, ok := t.folds[id]; ok {
+		return v
+	}
+	return def
+}
+
+// roots are the calls at the top of a turn: those that have no caller, and callers of an earlier
+// turn which made calls in this one, a chat's agent above all.
+func (t *tree) roots(turn int) []string {
+	var roots []string
+	for _, path := range t.turns[turn] {
+		for {
+			n := t.nodes[path]
+			parent := t.nodes[n.call.Parent]
+			if parent == nil || n.call.Turn != turn {
+				break
+			}
+			path = n.call.Parent
+		}
+		if !slices.Contains(roots, path) {
+			roots = append(roots, path)
+		}
+	}
+	return roots
+}
+
+// under appends a call and what is below it in the turn.
+func (t *tree) under(rows []row, path string, turn, depth int, f filter) []row {
+	n := t.nodes[path]
+	var below []string
+	for _, c := range n.children {
+		if t.nodes[c].call.Turn == turn {
+			below = append(below, c)
+		}
+	}
+	id := path
+	if n.call.Turn != turn {
+		id = fmt.Sprintf("%s in turn %d", path, turn)
+	}
+	r := row{id: id, path: path, turn: turn, depth: depth, foldable: len(below) > 0, folded: t.folded(id, false)}
+	at := len(rows)
+	rows = append(rows, r)
+	if r.folded && !f.on() {
+		return rows
+	}
+	for _, c := range below {
+		rows = t.under(rows, c, turn, depth+1, f)
+	}
+	if f.on() && len(rows) == at+1 && !f.match(n.call) {
+		return rows[:at]
+	}
+	return rows
+}
+
+// open unfolds everything a call is in.
+func (t *tree) open(path string) bool {
+	n := t.nodes[path]
+	if n == nil {
+		return false
+	}
+	turn := n.call.Turn
+	t.folds[turnID(turn)] = false
+	for p := n.call.Parent; p != ""; {
+		parent := t.nodes[p]
+		if parent == nil {
+			break
+		}
+		t.folds[p] = false
+		t.folds[fmt.Sprintf("%s in turn %d", p, turn)] = false
+		p = parent.call.Parent
+	}
+	return true
+}
+
+// followLive puts the cursor on the call that changed last and is still at work.
+func (m *Model) followLive() {
+	if !m.follow {
+		return
+	}
+	if n := m.tree.nodes[m.tree.last]; n != nil && (active(n.call) || m.cursor[tabCalls] == "") && !n.call.Agent {
+		m.cursor[tabCalls] = m.tree.last
+		m.scroll = 0
+	}
+}
+
+// counts says how many of a turn's calls are in which state, in words, agents of chats left out.
+func (t *tree) counts(turn int) []string {
+	n := map[string]int{}
+	var words []string
+	for _, path := range t.turns[turn] {
+		c := t.nodes[path].call
+		if c.Agent && c.Parent == "" {
+			continue
+		}
+		w := transcript.Word(c)
+		if n[w] == 0 {
+			words = append(words, w)
+		}
+		n[w]++
+	}
+	rank := map[string]int{"run": 1, "ASK": 2, "$": 3, "wait": 4, "--": 5, "xx": 6, "no": 7, "//": 8, "ok": 9}
+	slices.SortStableFunc(words, func(a, b string) int { return rank[a] - rank[b] })
+	for i, w := range words {
+		words[i] = fmt.Sprintf("%d %s", n[w], w)
+	}
+	return words
+}

@@ -1,0 +1,308 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"parley/themes"
+	"parley/ui/tui/composer"
+	"parley/ui/tui/keymap"
+	"parley/ui/tui/panel"
+	"parley/ui/tui/picker"
+	"parley/ui/tui/style"
+	"parley/ui/tui/transcript"
+)
+
+// Options say what the screen shows and how.
+type Options struct {
+	Backend Backend
+	// Chat is the session to start with. When it is nil, Open opens it beside the first frame;
+	// when that is nil too, Backend.New does, unless StartPicker is set.
+	Chat Chat
+	Open func(ctx context.Context) (Chat, error)
+	// Questions is what the runner asks through; nil when nothing can be asked.
+	Questions *Questions
+
+	// Theme is what the screen is drawn with, ThemeDir where the person's own themes are. With
+	// AutoTheme the light theme is taken when the terminal says that its background is light.
+	Theme     themes.Theme
+	ThemeDir  string
+	AutoTheme bool
+	// Keys is the key map; nil is the default one.
+	Keys *keymap.Map
+
+	NoColor       bool
+	ASCII         bool
+	ReducedMotion bool
+	Version       string
+	// StartPicker begins with the list of sessions.
+	StartPicker bool
+	// InitialMessage is sent when the first session is open. SendInitial sends it even if it is
+	// empty: the first turn of a chat program that speaks first.
+	InitialMessage string
+	SendInitial    bool
+	// StatusNote stands in the first line, for example "not saved".
+	StatusNote string
+	// FPS is how often the screen is drawn at most; 0 is 120.
+	FPS int
+
+	// Input and Output are the terminal; nil is the process's own.
+	Input  io.Reader
+	Output io.Writer
+	// Getenv reads the environment ($VISUAL, $EDITOR); nil is os.Getenv.
+	Getenv func(string) string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Program holds further options for Bubble Tea.
+	Program []tea.ProgramOption
+}
+
+// SignalError says that a signal ended the screen. The terminal was restored.
+type SignalError struct{ Signal os.Signal }
+
+func (e *SignalError) Error() string { return fmt.Sprintf("ended by signal: %s", e.Signal) }
+
+// ErrPanic says that the screen ended by a fault of its own. The terminal was restored.
+var ErrPanic = errors.New("the screen ended by a fault of its own")
+
+// Run shows the screen until the person leaves, ctx ends or a signal comes. It closes the chat
+// that is open at the end, and waits for everything it started. The error is nil when the person
+// left, a [*SignalError] after a signal, and wraps [ErrPanic] after a panic; the terminal is
+// restored in each case.
+func Run(ctx context.Context, o Options) error {
+	return runWith(ctx, o, func(*tea.Program) {})
+}
+
+// runWith is Run; running gets the program before it starts.
+func runWith(ctx context.Context, o Options, running func(*tea.Program)) error {
+	o = o.withDefaults()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t := &tasks{ctx: ctx}
+	m := newScreen(o, t)
+	program := tea.NewProgram(m, o.programOptions(ctx)...)
+	running(program)
+
+	sig := make(chan os.Signal, 1)
+	signal.Notify(sig, endSignals...)
+	defer signal.Stop(sig)
+	var ended os.Signal
+	watch := make(chan struct{})
+	go func() {
+		defer close(watch)
+		select {
+		case ended = <-sig:
+			program.Quit()
+		case <-ctx.Done():
+		}
+	}()
+
+	_, err := program.Run()
+	m.finish()
+	cancel()
+	t.wait()
+	<-watch
+	switch {
+	case errors.Is(err, tea.ErrProgramPanic):
+		restoreTerminal(o.Output)
+		return fmt.Errorf("%w: %w", ErrPanic, err)
+	case ended != nil:
+		return &SignalError{ended}
+	case err != nil:
+		return fmt.Errorf("screen: %w", err)
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.FPS == 0 {
+		o.FPS = 120
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Keys == nil {
+		o.Keys = keymap.Default()
+	}
+	if o.Questions == nil {
+		o.Questions = NewQuestions()
+	}
+	return o
+}
+
+func (o Options) programOptions(ctx context.Context) []tea.ProgramOption {
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(o.FPS), tea.WithoutSignalHandler()}
+	if o.Input != nil {
+		opts = append(opts, tea.WithInput(o.Input))
+	}
+	if o.Output != nil {
+		opts = append(opts, tea.WithOutput(o.Output))
+	}
+	return append(opts, o.Program...)
+}
+
+// restoreTerminal switches off what a screen may have switched on, for the panics after which
+// Bubble Tea leaves something on: mouse, paste, focus, keyboard protocol, alternate screen.
+func restoreTerminal(w io.Writer) {
+	if w == nil {
+		w = os.Stdout
+	}
+	// Nothing can be done about an error here: the program ends because of another one.
+	_, _ = io.WriteString(w, "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1004l\x1b[<u\x1b[>4;0m\x1b[?1049l\x1b[?25h\x1b[0m")
+}
+
+// focus is the pane that gets the keys.
+type focus int
+
+const (
+	onComposer focus = iota
+	onChat
+	onPanel
+)
+
+// page is what fills the screen.
+type page int
+
+const (
+	pageChat page = iota
+	pagePicker
+	pageHelp
+)
+
+// screen is the root: it owns size and focus, and gives each message to whom it concerns.
+type screen struct {
+	opts  Options
+	tasks *tasks
+	keys  *keymap.Map
+	style *style.Set
+
+	w, h  int
+	sized bool
+	page  page
+	focus focus
+	stale bool // the frame is to be drawn anew
+	frame tea.View
+
+	composer   *composer.Model
+	transcript *transcript.Model
+	panel      *panel.Model
+	picker     *picker.Model
+	help       help
+	choice     *choice
+	find       *composer.Model // the search line of the chat, nil when closed
+
+	session   session
+	asking    asking
+	note      note
+	panelOpen bool
+	keep      keeper
+	ticking   bool
+	leaveAt   time.Time // a second Ctrl+C before this leaves
+	started   bool      // the first session was opened
+	beat      int       // picture of the spinner
+	// typedAt is the clock of keys, which tells a burst from typing.
+	typedAt func() time.Time
+}
+
+func newScreen(o Options, t *tasks) *screen {
+	s := style.New(o.Theme, style.Options{NoColor: o.NoColor, ASCII: o.ASCII, ReducedMotion: o.ReducedMotion})
+	m := &screen{
+		opts: o, tasks: t, keys: o.Keys, style: s, stale: true, panelOpen: true, typedAt: time.Now,
+		composer: composer.New(s, o.Keys), transcript: transcript.New(s),
+		panel: panel.New(s, o.Keys), picker: picker.NewModel(s, o.Keys),
+	}
+	m.panel.Tick(o.Now())
+	m.transcript.Tick(o.Now())
+	return m
+}
+
+// Init opens the first session beside the first frame.
+func (m *screen) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.loadHistory(), m.opts.Questions.wait(m.tasks)}
+	if m.opts.AutoTheme {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	switch {
+	case m.opts.Chat != nil:
+		chat := m.opts.Chat
+		cmds = append(cmds, m.open(func(context.Context) (Chat, error) { return chat, nil }))
+	case m.opts.Open != nil:
+		cmds = append(cmds, m.open(m.opts.Open))
+	case m.opts.StartPicker:
+		cmds = append(cmds, m.showPicker(""))
+	default:
+		cmds = append(cmds, m.open(m.opts.Backend.New))
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update gives a message to whom it concerns; what it means is decided there.
+func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.stale = true
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h, m.sized = msg.Width, msg.Height, true
+		return m, m.loadOlder()
+	case tea.KeyPressMsg:
+		return m, tea.Batch(m.key(msg), m.afterKey())
+	case tea.PasteMsg:
+		return m, tea.Batch(m.paste(msg), m.afterKey())
+	case tea.BackgroundColorMsg:
+		return m, m.background(msg)
+	case eventsCame:
+		return m, m.events(msg)
+	case questionsCame:
+		return m, m.questionsCame(msg)
+	case tick:
+		return m, m.tick(msg)
+	case sessionMsg:
+		return m, m.sessionUpdate(msg)
+	case dialogMsg:
+		return m, msg.apply(m)
+	case composer.Entered:
+		return m, tea.Batch(m.send(), m.afterKey())
+	}
+	return m, m.others(msg)
+}
+
+// others takes the messages of the parts, and those that only a part understands.
+func (m *screen) others(msg tea.Msg) tea.Cmd {
+	if cmd, ok := m.promptMessage(msg); ok {
+		return cmd
+	}
+	if cmd, ok := m.panelMessage(msg); ok {
+		return cmd
+	}
+	if cmd, ok := m.pickerMessage(msg); ok {
+		return cmd
+	}
+	return tea.Batch(m.composer.Update(msg), m.picker.Update(msg), m.toPrompts(msg))
+}
+
+// dialogMsg is the answer to something that one file of the screen started and that file alone
+// understands.
+type dialogMsg interface {
+	apply(m *screen) tea.Cmd
+}
+
+// setStyle draws everything with other colours.
+func (m *screen) setStyle(t themes.Theme) {
+	m.style = style.New(t, m.style.Options)
+	m.composer.SetStyle(m.style)
+	m.transcript.SetStyle(m.style)
+	m.panel.SetStyle(m.style)
+	m.picker.SetStyle(m.style)
+	if m.find != nil {
+		m.find.SetStyle(m.style)
+	}
+}

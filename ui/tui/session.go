@@ -1,0 +1,374 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"parley/agent/monitor"
+	"parley/agent/record"
+	"parley/ui/tui/prompt"
+)
+
+// pageSize is how many messages are loaded at once.
+const pageSize = 60
+
+// session is the chat on screen.
+type session struct {
+	chat   Chat
+	gen    int // counts the chats of this screen: answers for an earlier one are dropped
+	row    record.Session
+	reader *monitor.Reader
+
+	opening bool // another chat is being opened
+	loading bool // messages are being loaded
+	older   bool // calls of earlier turns are being loaded
+	blank   bool // nothing was said yet: the greeting is shown
+	replies []string
+
+	turn
+}
+
+// sessionMsg is an answer about a chat; one about an earlier chat is dropped.
+type sessionMsg interface {
+	of() int
+	take(m *screen) tea.Cmd
+}
+
+type gen int
+
+func (g gen) of() int { return int(g) }
+
+// sessionUpdate takes an answer about the chat on screen.
+func (m *screen) sessionUpdate(msg sessionMsg) tea.Cmd {
+	if msg.of() != m.session.gen {
+		return nil
+	}
+	return msg.take(m)
+}
+
+// chatOpened is the answer to open.
+type chatOpened struct {
+	chat Chat
+	err  error
+	from int // the chat on screen when it was asked for
+}
+
+func (o chatOpened) of() int { return o.from }
+
+// open opens another chat in place of the one on screen, which stays until that has succeeded.
+func (m *screen) open(how func(context.Context) (Chat, error)) tea.Cmd {
+	if m.session.opening {
+		return nil
+	}
+	if m.session.running {
+		m.say("a turn runs here: Esc interrupts it, then the session can be left")
+		return nil
+	}
+	m.session.opening = true
+	from := m.session.gen
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		chat, err := how(ctx)
+		return chatOpened{chat, err, from}
+	})
+}
+
+func (o chatOpened) take(m *screen) tea.Cmd {
+	m.session.opening = false
+	if o.err != nil {
+		m.picker.SetNotice(o.err.Error())
+		m.fault("the session cannot be opened", o.err)
+		if m.session.chat == nil && m.page != pagePicker {
+			return m.showPicker("")
+		}
+		return nil
+	}
+	leave := m.leaveChat()
+	m.adopt(o.chat)
+	return tea.Batch(leave, m.waitEvents(), m.loadShown(0))
+}
+
+// leaveChat keeps and closes the chat on screen.
+func (m *screen) leaveChat() tea.Cmd {
+	s := m.session
+	if s.chat == nil {
+		return nil
+	}
+	s.reader.Close()
+	kept := m.kept()
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		err := kept.save(ctx, s.chat)
+		if closeErr := s.chat.Close(); err == nil {
+			err = closeErr
+		}
+		return chatLeft{err}
+	})
+}
+
+type chatLeft struct{ err error }
+
+func (c chatLeft) apply(m *screen) tea.Cmd {
+	if c.err != nil {
+		m.fault("the session before was not saved whole", c.err)
+	}
+	return nil
+}
+
+// adopt makes the chat the one on screen.
+func (m *screen) adopt(chat Chat) {
+	m.session = session{chat: chat, gen: m.session.gen + 1, row: chat.Row(), reader: chat.Events(), blank: true}
+	m.session.queue = m.session.row.Queue
+	m.page, m.choice, m.find, m.note = pageChat, nil, nil, note{}
+	m.asking = asking{tag: m.asking.tag + 1}
+	m.setFocus(onComposer)
+	m.composer.Reset(m.session.row.Draft)
+	m.transcript.Reset(nil, nil)
+	m.panel.Reset(nil)
+	m.restorePanel(m.session.row.Panel)
+	m.keep = keeper{last: m.kept()}
+	if len(m.session.queue) > 0 {
+		m.say(count(len(m.session.queue), "message") + " queued before: Enter sends the first one")
+	}
+}
+
+// shownLoaded is the answer to loadShown.
+type shownLoaded struct {
+	gen
+	before int64
+	msgs   []record.Message
+	calls  []record.Call
+	err    error
+}
+
+// loadShown loads the messages before a seq, 0 for the newest.
+func (m *screen) loadShown(before int64) tea.Cmd {
+	m.session.loading = true
+	s := m.session
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		msgs, calls, err := s.chat.Shown(ctx, before, pageSize)
+		return shownLoaded{gen(s.gen), before, msgs, calls, err}
+	})
+}
+
+// loadOlder loads what the chat or the panel wants and does not have.
+func (m *screen) loadOlder() tea.Cmd {
+	if m.session.chat == nil {
+		return nil
+	}
+	var cmds []tea.Cmd
+	if before, ok := m.transcript.WantsOlder(); ok && !m.session.loading {
+		cmds = append(cmds, m.loadShown(before))
+	}
+	if turn, ok := m.panel.WantsOlder(); ok && !m.session.older {
+		m.session.older = true
+		s := m.session
+		cmds = append(cmds, m.tasks.cmd(func(ctx context.Context) tea.Msg {
+			calls, err := s.chat.Calls(ctx, max(turn-10, 1), turn-1)
+			return callsLoaded{gen(s.gen), calls, err}
+		}))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (l shownLoaded) take(m *screen) tea.Cmd {
+	m.session.loading = false
+	if l.err != nil {
+		m.fault("the messages cannot be read", l.err)
+		return nil
+	}
+	m.panel.Add(l.calls)
+	if l.before > 0 {
+		m.transcript.Prepend(l.msgs, l.calls)
+	} else {
+		m.transcript.Reset(l.msgs, l.calls)
+		m.session.noteReplies(l.msgs)
+	}
+	if len(l.msgs) > 0 {
+		m.session.blank = false
+	}
+	if len(l.msgs) < pageSize {
+		m.transcript.SetComplete()
+	}
+	if l.before > 0 {
+		return nil
+	}
+	return m.begin()
+}
+
+// begin goes on where the session stopped, once its messages are there.
+func (m *screen) begin() tea.Cmd {
+	first := !m.started
+	m.started = true
+	switch {
+	case first && (m.opts.InitialMessage != "" || m.opts.SendInitial):
+		return m.run(m.opts.InitialMessage)
+	case !m.session.chat.Unfinished():
+		return nil
+	}
+	return m.goOn()
+}
+
+// goOn takes up the unfinished turn: what may have run is put to the person first.
+func (m *screen) goOn() tea.Cmd {
+	chat := m.session.chat
+	open := chat.InDoubt()
+	if len(open) == 0 {
+		m.say("going on with the turn that was interrupted")
+		return m.startTurn("", chat.Resume)
+	}
+	if m.resumeOpen() {
+		return nil
+	}
+	info := fmt.Sprintf("%s running when the process ended. What had finished is not run again.", was(len(open)))
+	m.asking.prompts = append([]prompt.Prompt{prompt.NewResume(open, info)}, m.asking.prompts...)
+	m.asking.at = 0
+	m.asking.held = false
+	return m.rearm()
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "1 call was"
+	}
+	return fmt.Sprintf("%d calls were", n)
+}
+
+// resumeOpen reports whether the resume dialog is there.
+func (m *screen) resumeOpen() bool {
+	for _, p := range m.asking.prompts {
+		if p.Kind() == prompt.Resume {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve answers one call of the resume dialog.
+func (m *screen) resolve(msg prompt.ResumeResolved) tea.Cmd {
+	s := m.session
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		return resolved{gen(s.gen), s.chat.Resolve(ctx, msg.Key, msg.Resolution, msg.Text)}
+	})
+}
+
+// endProcess ends the process group of a call that still runs.
+func (m *screen) endProcess(key record.Key) tea.Cmd {
+	s := m.session
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		return resolved{gen(s.gen), s.chat.EndProcess(ctx, key)}
+	})
+}
+
+// resolved says that a call of the resume dialog was answered, or its process ended.
+type resolved struct {
+	gen
+	err error
+}
+
+func (r resolved) take(m *screen) tea.Cmd {
+	cmd := m.removePrompt("resume")
+	if r.err != nil {
+		m.fault("the call cannot be answered", r.err)
+	}
+	if m.session.running || !m.session.chat.Unfinished() {
+		return cmd
+	}
+	return tea.Batch(cmd, m.goOn())
+}
+
+type callsLoaded struct {
+	gen
+	calls []record.Call
+	err   error
+}
+
+func (c callsLoaded) take(m *screen) tea.Cmd {
+	m.session.older = false
+	if c.err != nil {
+		m.fault("earlier calls cannot be read", c.err)
+		return nil
+	}
+	m.panel.Add(c.calls)
+	return nil
+}
+
+// loadInner loads the conversations inside agents' calls that were unfolded.
+func (m *screen) loadInner() tea.Cmd {
+	var cmds []tea.Cmd
+	s := m.session
+	for _, path := range m.transcript.WantsInner() {
+		cmds = append(cmds, m.tasks.cmd(func(ctx context.Context) tea.Msg {
+			msgs, err := s.chat.Inner(ctx, path)
+			return innerLoaded{gen(s.gen), path, msgs, err}
+		}))
+	}
+	return tea.Batch(cmds...)
+}
+
+type innerLoaded struct {
+	gen
+	path string
+	msgs []record.Message
+	err  error
+}
+
+func (i innerLoaded) take(m *screen) tea.Cmd {
+	if i.err != nil {
+		m.fault("the conversation inside the call cannot be read", i.err)
+		return nil
+	}
+	m.transcript.SetInner(i.path, i.msgs)
+	return nil
+}
+
+// historyLoaded has the messages of earlier sessions.
+type historyLoaded struct {
+	texts []string
+	err   error
+}
+
+// historySize is how many earlier messages can be reached.
+const historySize = 500
+
+func (m *screen) loadHistory() tea.Cmd {
+	backend := m.opts.Backend
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		texts, err := backend.History(ctx, historySize)
+		return historyLoaded{texts, err}
+	})
+}
+
+func (h historyLoaded) apply(m *screen) tea.Cmd {
+	if h.err != nil {
+		m.fault("earlier messages cannot be read", h.err)
+	}
+	m.composer.SetHistory(h.texts)
+	return nil
+}
+
+// panelState is what is kept of the call panel.
+type panelState struct {
+	Open  bool            `json:"open"`
+	Panel json.RawMessage `json:"panel,omitempty"`
+}
+
+func (m *screen) panelKept() string {
+	s, err := json.Marshal(panelState{Open: m.panelOpen, Panel: m.panel.State()})
+	if err != nil {
+		return ""
+	}
+	return string(s)
+}
+
+func (m *screen) restorePanel(kept string) {
+	st := panelState{Open: true}
+	if kept != "" && json.Unmarshal([]byte(kept), &st) != nil {
+		st = panelState{Open: true} // of another version: the panel begins as in a new session
+	}
+	m.panelOpen = st.Open
+	if st.Panel != nil {
+		m.panel.Restore(st.Panel)
+	}
+}

@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// turn is what runs in the chat on screen.
+type turn struct {
+	running     bool
+	interrupted bool // the person interrupted it
+	began       time.Time
+	// sent is the text that started it; stored says that it has come back as a message, after
+	// which it cannot be lost any more.
+	sent   string
+	stored bool
+	// queue has the messages for after the turn, steered those handed over to it that have not
+	// entered yet.
+	queue   []string
+	steered []string
+}
+
+// turnEnded is the end of a turn.
+type turnEnded struct {
+	gen
+	err error
+}
+
+// send is Enter: a command is carried out, a text starts a turn or is handed over to the one that
+// runs.
+func (m *screen) send() tea.Cmd {
+	text := m.composer.Value()
+	switch {
+	case strings.TrimSpace(text) == "":
+		return m.sendQueued()
+	case m.session.chat == nil:
+		m.say("no session is open yet: your text stays here")
+		return nil
+	case isCommand(text):
+		return m.command(text)
+	case m.session.running:
+		return m.steer(m.composer.Submit())
+	}
+	return m.run(m.composer.Submit())
+}
+
+// run starts a turn with the text.
+func (m *screen) run(text string) tea.Cmd {
+	chat := m.session.chat
+	cmd := tea.Cmd(nil)
+	if m.resumeOpen() {
+		cmd = m.removePrompt("resume") // sending answers "interrupted" for what is left
+	}
+	m.note = note{}
+	m.transcript.End()
+	return tea.Batch(cmd, m.startTurn(text, func(ctx context.Context) error { return chat.Send(ctx, text) }))
+}
+
+// startTurn runs a turn in a command.
+func (m *screen) startTurn(text string, do func(context.Context) error) tea.Cmd {
+	s := &m.session
+	s.running, s.interrupted, s.sent, s.stored, s.began = true, false, text, false, m.opts.Now()
+	if text != "" {
+		s.blank = false
+	}
+	g := gen(s.gen)
+	return tea.Batch(m.startTick(), m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		return turnEnded{g, do(ctx)}
+	}))
+}
+
+// steer hands a text over to the running turn. When it has just ended, the text is next in line.
+func (m *screen) steer(text string) tea.Cmd {
+	if m.session.chat.Steer(text) {
+		m.session.steered = append(m.session.steered, text)
+		return nil
+	}
+	m.session.queue = slices.Insert(m.session.queue, 0, text)
+	return m.keepSoon()
+}
+
+// enqueue puts the text in line for after the turn.
+func (m *screen) enqueue() tea.Cmd {
+	m.session.queue = append(m.session.queue, m.composer.Submit())
+	return m.keepSoon()
+}
+
+// dequeue takes the newest queued message back into the composer, above what is there.
+func (m *screen) dequeue() {
+	q := m.session.queue
+	if len(q) == 0 {
+		m.say("nothing is queued")
+		return
+	}
+	text := q[len(q)-1]
+	m.session.queue = q[:len(q)-1]
+	if !m.composer.Empty() {
+		text += "\n" + m.composer.Value()
+	}
+	m.composer.SetValue(text)
+}
+
+// sendQueued sends the first queued message, if no turn runs.
+func (m *screen) sendQueued() tea.Cmd {
+	if len(m.session.queue) == 0 || m.session.running || m.session.chat == nil {
+		return nil
+	}
+	text := m.session.queue[0]
+	m.session.queue = m.session.queue[1:]
+	return tea.Batch(m.run(text), m.keepSoon())
+}
+
+func (t turnEnded) take(m *screen) tea.Cmd {
+	s := &m.session
+	s.running = false
+	s.row = s.chat.Row()
+	interrupted := s.interrupted || errors.Is(t.err, context.Canceled)
+	lost := s.steered
+	s.steered = nil
+	if t.err != nil && !s.stored && s.sent != "" {
+		lost = append([]string{s.sent}, lost...)
+	}
+	m.giveBack(lost)
+	switch {
+	case interrupted:
+		m.say("interrupted: what had come is kept" + m.queuedHint())
+		return nil
+	case t.err != nil:
+		m.fault("the turn failed", t.err)
+		if len(s.queue) > 0 {
+			m.note.text += m.queuedHint()
+		}
+		return nil
+	}
+	return m.sendQueued()
+}
+
+func (m *screen) queuedHint() string {
+	if len(m.session.queue) == 0 {
+		return ""
+	}
+	return "; Enter sends the queued message"
+}
+
+// giveBack puts texts that went nowhere into the composer, before what is there.
+func (m *screen) giveBack(texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	if !m.composer.Empty() {
+		texts = append(texts, m.composer.Value())
+	}
+	m.composer.SetValue(strings.Join(texts, "\n"))
+}
+
+// interrupt cancels the running turn.
+func (m *screen) interrupt() tea.Cmd {
+	m.session.interrupted = true
+	m.session.chat.Interrupt()
+	m.say("interrupting" + m.style.Glyphs.Ellipsis)
+	return nil
+}
