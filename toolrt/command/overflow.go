@@ -17,7 +17,7 @@ const (
 	// a program whose arguments and environment are too large.
 	ownTotal = 100_000
 	// decodedMax bounds what Decompress unpacks, so that a small value cannot fill the memory.
-	decodedMax = 64 << 20
+	decodedMax = 16 << 20
 )
 
 // Compress returns value in the form that tools read with "getenv": {"_gz":"<base64 of gzip>"}.
@@ -30,7 +30,7 @@ func Compress(value string) string {
 }
 
 // Decompress undoes [Compress]. A value in another form is returned as it is. The error says that
-// the value claims to be compressed and is not, or that it unpacks to more than 64 MiB.
+// the value claims to be compressed and is not, or that it unpacks to more than 16 MiB.
 func Decompress(value string) (string, error) {
 	if !strings.HasPrefix(value, `{"_gz":`) {
 		return value, nil

@@ -42,6 +42,10 @@ func readFile(ctx context.Context, inv *toolrt.Invocation, a args) (toolrt.Outpu
 
 func readText(ctx context.Context, inv *toolrt.Invocation, full, name string) (toolrt.Output, error) {
 	info, err := os.Stat(full)
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		p.Op = "open" // the look before it is ours
+	}
 	if err != nil {
 		return toolrt.Output{}, err
 	}
