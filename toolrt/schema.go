@@ -15,9 +15,7 @@ import (
 )
 
 const (
-	schemaURL = "parley:parameters"
-	// validateLimit bounds compiling a schema and checking one call: a foreign schema may be built
-	// so that checking takes for ever.
+	schemaURL     = "parley:parameters"
 	validateLimit = 2 * time.Second
 	maxProblems   = 5 // R12
 )
@@ -25,8 +23,11 @@ const (
 // schemas compiles parameter schemas at their first use and keeps them by the hash of their text.
 // Safe for concurrent use.
 type schemas struct {
-	log  *slog.Logger
-	busy sync.WaitGroup // checks that ran over their time
+	log *slog.Logger
+	// limit bounds compiling a schema and checking one call: a foreign schema may be built so that
+	// checking takes for ever.
+	limit time.Duration
+	busy  sync.WaitGroup // checks that may run over their time
 
 	mu    sync.Mutex // guards known
 	known map[[sha256.Size]byte]*schemaEntry
@@ -43,7 +44,7 @@ type schemaEntry struct {
 }
 
 func newSchemas(log *slog.Logger) *schemas {
-	return &schemas{log: log, known: map[[sha256.Size]byte]*schemaEntry{}}
+	return &schemas{log: log, limit: validateLimit, known: map[[sha256.Size]byte]*schemaEntry{}}
 }
 
 // check returns at most five problems of the valid JSON text args under spec's schema, and how
@@ -97,7 +98,7 @@ func (s *schemas) entry(spec Spec) *schemaEntry {
 }
 
 // within runs f, guarded against panics, and returns its error, or another one when it takes
-// longer than validateLimit.
+// longer than the limit.
 func (s *schemas) within(f func() error) error {
 	done := make(chan error, 1)
 	s.busy.Go(func() {
@@ -108,13 +109,13 @@ func (s *schemas) within(f func() error) error {
 		}()
 		done <- f()
 	})
-	timer := time.NewTimer(validateLimit)
+	timer := time.NewTimer(s.limit)
 	defer timer.Stop()
 	select {
 	case err := <-done:
 		return err
 	case <-timer.C:
-		return fmt.Errorf("checking takes longer than %v", validateLimit)
+		return fmt.Errorf("checking takes longer than %v", s.limit)
 	}
 }
 
