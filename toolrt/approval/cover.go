@@ -16,11 +16,8 @@ func (j *judge) parts(c command) []Part {
 		out = append(out, p)
 	}
 	if c.hard != "" {
-		p := Part{Text: c.text, End: len(c.text), Effect: Ask, Reason: c.hard}
-		if j.mode == ModeAuto {
-			p.Effect, p.Covered = Allow, true
-		}
-		out = append(out, p)
+		// Not even the mode auto: what cannot be read may do what is denied or protected.
+		out = append(out, Part{Text: c.text, End: len(c.text), Effect: Ask, Reason: c.hard})
 	}
 	return out
 }
@@ -71,7 +68,7 @@ func (j *judge) step(s step) (*Rule, Effect, string) {
 	switch {
 	case r != nil:
 		return r, Allow, ""
-	case j.mode == ModeAuto || j.free(s):
+	case j.mode == ModeAuto && !s.unread || j.free(s):
 		return nil, Allow, ""
 	case s.hard != "":
 		return nil, Ask, s.hard

@@ -29,7 +29,7 @@ type Facts struct {
 	Embedded bool
 }
 
-// readArgs, pathKeys and the like name the arguments of file tools.
+// pathKeys and the like name the arguments of file tools.
 var (
 	pathKeys = []string{"path", "paths", "file", "files", "filename", "filepath", "file_path", "dir", "directory", "folder", "location",
 		"root", "cwd", "source", "destination", "from", "to", "target", "old_path", "new_path"}
@@ -40,45 +40,44 @@ var (
 // arguments are a call's arguments taken apart.
 type arguments struct {
 	raw    string
-	fields map[string]json.RawMessage // by exact key
+	fields map[string]json.RawMessage   // by exact key; the last one of several
+	folded map[string][]json.RawMessage // by key in lower case, in order
 	// broken says that the text is no JSON object, doubled that two keys differ at most by case,
 	// so that readers may disagree about their value.
 	broken, doubled bool
 }
 
 func parseArguments(text string) arguments {
-	a := arguments{raw: text, fields: map[string]json.RawMessage{}}
+	a := arguments{raw: text, fields: map[string]json.RawMessage{}, folded: map[string][]json.RawMessage{}}
 	if strings.TrimSpace(text) == "" {
 		return a
 	}
-	dec := json.NewDecoder(strings.NewReader(text))
+	a.broken = !a.read(json.NewDecoder(strings.NewReader(text)))
+	return a
+}
+
+// read reads the one object that the text must be.
+func (a *arguments) read(dec *json.Decoder) bool {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		a.broken = true
-		return a
+		return false
 	}
-	seen := map[string]bool{}
 	for dec.More() {
 		k, err := dec.Token()
 		key, ok := k.(string)
 		var v json.RawMessage
 		if err != nil || !ok || dec.Decode(&v) != nil {
-			a.broken = true
-			return a
+			return false
 		}
-		if low := strings.ToLower(key); seen[low] {
-			a.doubled = true
-		} else {
-			seen[low] = true
-		}
+		low := strings.ToLower(key)
+		a.doubled = a.doubled || len(a.folded[low]) > 0
 		a.fields[key] = v
+		a.folded[low] = append(a.folded[low], v)
 	}
 	if _, err := dec.Token(); err != nil {
-		a.broken = true
+		return false
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		a.broken = true
-	}
-	return a
+	_, err := dec.Token()
+	return err == io.EOF
 }
 
 // field returns a top-level argument by its name without regard to case, as Go's decoder reads it.
@@ -86,12 +85,11 @@ func (a arguments) field(name string) (json.RawMessage, bool) {
 	if v, ok := a.fields[name]; ok {
 		return v, true
 	}
-	for k, v := range a.fields {
-		if strings.EqualFold(k, name) {
-			return v, true
-		}
+	all := a.folded[strings.ToLower(name)]
+	if len(all) == 0 {
+		return nil, false
 	}
-	return nil, false
+	return all[len(all)-1], true
 }
 
 // text returns the value of a dotted argument as text: strings as they are, others as JSON.
@@ -131,21 +129,20 @@ func valueText(v json.RawMessage) string {
 	return b.String()
 }
 
-// list returns the texts of the given arguments; a list gives each of its items.
+// list returns the texts of the given arguments, of each that a reader could take for them; a list
+// gives each of its items.
 func (a arguments) list(names []string) []string {
 	var out []string
 	for _, n := range names {
-		v, ok := a.field(n)
-		if !ok {
-			continue
-		}
-		var items []json.RawMessage
-		if json.Unmarshal(v, &items) != nil {
-			items = []json.RawMessage{v}
-		}
-		for _, i := range items {
-			if s := valueText(i); s != "" {
-				out = append(out, s)
+		for _, v := range a.folded[n] {
+			var items []json.RawMessage
+			if json.Unmarshal(v, &items) != nil {
+				items = []json.RawMessage{v}
+			}
+			for _, i := range items {
+				if s := valueText(i); s != "" {
+					out = append(out, s)
+				}
 			}
 		}
 	}

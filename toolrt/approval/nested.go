@@ -34,6 +34,13 @@ func (w *walker) shell(st step, assigned int) {
 	}
 	st.inner = suffixes(words)
 	w.add(st)
+	if st.hard != "" && w.feed != "" {
+		// It asks whatever the text says; but what the text does may be denied.
+		feed := w.feed
+		w.feed = ""
+		w.text(st, feed, false)
+		w.feed = feed
+	}
 }
 
 // shellOptions splits the words after a shell's name: its operands, and whether the first is code.
@@ -117,7 +124,7 @@ func (w *walker) text(st step, text string, here bool) {
 	hard := parseText(text, in, w.out, &outer)
 	w.all, w.calc = w.all || outer.all, w.calc || outer.calc
 	if hard != "" {
-		st.hard, st.text = hard, text
+		st.hard, st.text, st.unread = hard, text, true
 		w.add(st)
 	}
 }

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -64,13 +65,15 @@ func New(dir, workspace string, mode Mode) *Policy {
 	p := &Policy{guard: newGuard(dir, workspace), now: time.Now, mode: mode}
 	for _, d := range p.guard.own {
 		// The key store is encrypted, but no tool has any business with it (K-05).
-		p.rules = append(p.rules, mustDeny(Rule{Tool: "sys.", Prefix: true, Args: []Condition{{Op: Path, Value: d + "/credentials.age"}},
+		file := filepath.ToSlash(d) + "/credentials.age"
+		p.guard.patterns[file] = newPathPattern(file, p.guard.dir)
+		p.rules = append(p.rules, builtinDeny(Rule{Tool: "sys.", Prefix: true, Args: []Condition{{Op: Path, Value: file}},
 			Note: "parley's own credentials"}))
 	}
 	return p
 }
 
-func mustDeny(r Rule) Rule {
+func builtinDeny(r Rule) Rule {
 	r.Effect, r.Scope, r.Creator = Deny, Builtin, "parley"
 	r.ID = stableID(r)
 	return r

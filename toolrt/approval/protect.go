@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,15 +46,15 @@ type guard struct {
 	dir, workspace string   // resolved
 	homes          []string // the home folder, as named and resolved
 	own            []string // parley's own folders
-	// links and patterns remember what was resolved while one call is judged; nil remembers
-	// nothing.
+	// links and patterns remember what was resolved while one call is judged. Outside a call
+	// patterns holds those of the built-in rules.
 	links    map[string]string
 	patterns map[string]pathPattern
 }
 
 // forCall returns the guard with memories for one call.
 func (g guard) forCall() guard {
-	g.links, g.patterns = map[string]string{}, map[string]pathPattern{}
+	g.links, g.patterns = map[string]string{}, maps.Clone(g.patterns)
 	return g
 }
 
@@ -74,14 +75,14 @@ func (g guard) pattern(glob string) pathPattern {
 		return p
 	}
 	p := newPathPattern(glob, g.dir)
-	if g.patterns != nil {
+	if g.links != nil {
 		g.patterns[glob] = p
 	}
 	return p
 }
 
 func newGuard(dir, workspace string) guard {
-	g := guard{}
+	g := guard{patterns: map[string]pathPattern{}}
 	if dir != "" {
 		g.dir = resolve(dir)
 	}
@@ -196,6 +197,9 @@ func homeDepth(segs []string) int {
 
 // protectedWrite judges changes to parley's settings, version control's hooks and devices.
 func (g guard) protectedWrite(p string, segs []string, glob bool) string {
+	if g.workspace != "" && p == filepath.Join(g.workspace, "gptscript.env") {
+		return "it changes the environment of later commands"
+	}
 	for _, d := range g.own {
 		hit := underFold(p, d)
 		if glob {

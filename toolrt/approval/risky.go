@@ -2,6 +2,7 @@ package approval
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,6 +13,8 @@ type risk struct {
 	letters string   // single-letter options, also inside a cluster
 	long    []string // long options, and words such as "-exec" or subcommands; also abbreviated ones
 	noEnd   bool     // "--" does not end its options
+	assigns bool     // NAME=value changes what it runs
+	script  bool     // its first word, or the one after -e, is a program in a language of its own
 }
 
 var risks = map[string]risk{
@@ -22,7 +25,7 @@ var risks = map[string]risk{
 	"fd":      {letters: "xX", long: []string{"--exec", "--exec-batch"}},
 	"rg":      {long: []string{"--pre", "--hostname-bin"}},
 	"sort":    {letters: "oT", long: []string{"--output", "--compress-program", "--files0-from"}},
-	"sed":     {letters: "if", long: []string{"--in-place", "--file"}},
+	"sed":     {script: true, letters: "if", long: []string{"--in-place", "--file"}},
 	"tar":     {letters: "IF", long: []string{"--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script"}},
 	"rsync":   {letters: "e", long: []string{"--rsh", "--rsync-path"}},
 	"curl":    {letters: "oOKTJ", long: []string{"--output", "--remote-name", "--remote-name-all", "--config", "--upload-file", "--output-dir", "--dump-header", "--cookie-jar", "--trace", "--trace-ascii"}},
@@ -31,7 +34,7 @@ var risks = map[string]risk{
 	"date":    {letters: "s", long: []string{"--set"}},
 	"cargo":   {long: []string{"--config"}},
 	"npm":     {long: []string{"--script-shell", "--prefix", "--userconfig", "--globalconfig"}},
-	"make":    {letters: "fIE", long: []string{"--file", "--makefile", "--eval", "--include-dir"}},
+	"make":    {assigns: true, letters: "fIE", long: []string{"--file", "--makefile", "--eval", "--include-dir"}},
 	"scp":     {letters: "oSF"},
 	"sftp":    {letters: "oSFb"},
 	"zip":     {letters: "T", long: []string{"--unzip-command"}},
@@ -61,7 +64,32 @@ func riskyWords(ws []word) func(i int) bool {
 	if i := slices.IndexFunc(ws, func(w word) bool { return w.literal && w.text == "--" }); i > 0 && !r.noEnd {
 		ended = i
 	}
-	return func(i int) bool { return i > at && i < ended && r.is(ws[i]) }
+	return func(i int) bool {
+		if i <= at {
+			return false
+		}
+		return i < ended && r.is(ws[i]) || r.assigns && isAssignment(ws[i]) || r.script && isScript(ws, at, i) && !quietSed.MatchString(ws[i].text)
+	}
+}
+
+// quietSed are sed programs that only print, delete and replace: others can write files (w) or run
+// commands (e).
+var quietSed = regexp.MustCompile(`^(([0-9,$]+|/[^/\\]*/)?\s*(s/[^/]*/[^/]*/[gpiI0-9]*|s\|[^|]*\|[^|]*\|[gpiI0-9]*|s,[^,]*,[^,]*,[gpiI0-9]*|[pdqn=])\s*;?\s*)+$`)
+
+// isScript reports whether the word at i is a program: after -e, or the first that is no option.
+func isScript(ws []word, at, i int) bool {
+	if t := ws[i-1].text; i-1 > at && (t == "-e" || t == "--expression") {
+		return true
+	}
+	if t := ws[i].text; strings.HasPrefix(t, "-") {
+		return strings.HasPrefix(t, "--expression=") || strings.HasPrefix(t, "-e") && len(t) > 2
+	}
+	for _, w := range ws[at+1 : i] {
+		if !strings.HasPrefix(w.text, "-") || w.text == "-e" || w.text == "--expression" {
+			return false
+		}
+	}
+	return true
 }
 
 func (r risk) is(w word) bool {

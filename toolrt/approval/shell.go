@@ -37,6 +37,8 @@ type step struct {
 	start, end int    // where it stands in the whole command
 	// hard says why no rule can cover the step (A7); empty for most.
 	hard string
+	// unread says that the step's text does not parse, so that no mode lets it through.
+	unread bool
 	// inner are further readings of the step that deny and ask rules look at: what sudo runs.
 	inner [][]word
 	// exact says that only a rule without wildcards covers the step, because it runs something
@@ -68,7 +70,9 @@ type walker struct {
 	// fixed spans steps of nested texts by the word that holds them.
 	fixed      bool
 	start, end int
-	out        *[]step
+	// feed is the here-document of the statement being walked, when it is plain text.
+	feed string
+	out  *[]step
 }
 
 // parseCommand takes a command apart as Bash and as POSIX shells read it, and joins the readings:
@@ -79,8 +83,8 @@ func parseCommand(text string, in folders) command {
 	case len(text) > maxCommand:
 		c.hard = "the command is too long to be taken apart"
 		return c
-	case strings.ContainsRune(text, 0):
-		c.hard = "the command holds a NUL character"
+	case strings.ContainsAny(text, "\x00\r"):
+		c.hard = "the command holds a NUL or carriage return"
 		return c
 	case strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "`") > maxOpen:
 		c.hard = "the command is nested too deeply to be taken apart"
@@ -208,6 +212,8 @@ func (w *walker) stmts(list []*syntax.Stmt, piped bool) {
 
 // stmt walks one statement. piped says that its input comes from a pipe, file or here-document.
 func (w *walker) stmt(s *syntax.Stmt, piped bool) {
+	feed := w.feed
+	defer func() { w.feed = feed }()
 	for _, r := range s.Redirs {
 		piped = w.redirect(r, piped) || piped
 	}
@@ -430,7 +436,13 @@ func (w *walker) redirect(r *syntax.Redirect, piped bool) bool {
 	}
 	k, input := writes, false
 	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+	case syntax.Hdoc, syntax.DashHdoc:
+		if r.Hdoc != nil {
+			w.feed = w.plainText(r.Hdoc)
+		}
+		return true
+	case syntax.WordHdoc:
+		w.feed = w.plainText(r.Word)
 		return true
 	case syntax.RdrIn:
 		k, input = reads, true
@@ -450,6 +462,28 @@ func (w *walker) redirect(r *syntax.Redirect, piped bool) bool {
 	}
 	w.add(s)
 	return input
+}
+
+// plainText returns what a here-document holds when that is plain to see.
+func (w *walker) plainText(n *syntax.Word) string {
+	var b strings.Builder
+	for _, p := range n.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(p.Value)
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, q := range p.Parts {
+				if l, ok := q.(*syntax.Lit); ok {
+					b.WriteString(unescapeQuoted(l.Value))
+				}
+			}
+		default:
+			b.WriteString("_") // some word
+		}
+	}
+	return b.String()
 }
 
 // call walks a simple command. It reports whether it has set okDirs.

@@ -58,7 +58,7 @@ func (p *Policy) proven(f Facts, choices []Choice) []Choice {
 		good := true
 		for i, r := range c.Rules {
 			back, err := ParseRule(Allow, r.String(), Session)
-			if err != nil {
+			if err != nil || strings.ContainsAny(r.String(), "\n\r") { // shown and answered as lines
 				good = false
 				break
 			}

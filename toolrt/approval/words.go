@@ -82,15 +82,15 @@ func slice(src string, from, to syntax.Pos) string {
 
 // opaque notes a part whose value only the run will show.
 func (r *reader) opaque(multi, bound bool) {
-	r.break_()
+	r.unsure()
 	r.w.literal = false
 	r.w.multi = r.w.multi || multi
 	r.w.bound = r.w.bound || bound
 	r.pathless = true
 }
 
-// break_ ends the known beginning of the word.
-func (r *reader) break_() {
+// unsure ends the known beginning of the word.
+func (r *reader) unsure() {
 	if !r.broken {
 		r.broken, r.w.prefix = true, r.w.text
 	}
@@ -143,7 +143,7 @@ func (r *reader) param(p *syntax.ParamExp, first, quoted bool) {
 		p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 	own := r.all || r.vars[name] || !plain || strings.ContainsAny(name, "@*#?-$!0123456789")
 	if home := homeDir(); plain && first && name == "HOME" && home != "" && !own {
-		r.break_()
+		r.unsure()
 		r.w.literal = false
 		r.w.multi = r.w.multi || !quoted && strings.ContainsAny(home, " \t\n*?[")
 		r.w.path += home
@@ -169,11 +169,11 @@ func (r *reader) bare(s string, first bool) {
 			if c == '[' && !strings.Contains(r.w.src, "]") {
 				break
 			}
-			r.break_()
+			r.unsure()
 			r.w.literal, r.w.multi, r.w.glob = false, true, true
 		case '{':
 			r.brace = true
-			r.break_()
+			r.unsure()
 		case ',':
 			r.comma = true
 		case '.':
@@ -190,7 +190,7 @@ func (r *reader) bare(s string, first bool) {
 
 // tilde notes a leading ~ and returns the rest. ~name is a home that only the shell knows.
 func (r *reader) tilde(s string) string {
-	r.break_()
+	r.unsure()
 	r.w.literal = false
 	name, _, _ := strings.Cut(s[1:], "/")
 	if home := homeDir(); name == "" && home != "" && !r.all && !r.vars["HOME"] {

@@ -59,6 +59,9 @@ var runners = []string{
 // declares are commands whose words may be assignments.
 var declares = []string{"export", "readonly", "declare", "typeset", "local"}
 
+// namers are commands that set the variables which they name.
+var namers = []string{"read", "mapfile", "readarray", "getopts", "unset"}
+
 // interpreters run code; without a file named they take it from their input.
 var interpreters = []string{"python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "awk", "gawk", "mawk", "nawk", "Rscript", "R", "julia", "osascript", "psql", "mysql", "sqlite3", "bc", "jshell", "groovy", "scala", "ghci", "irb", "iex", "erl", "m4", "gnuplot", "octave"}
 
@@ -82,13 +85,7 @@ func (w *walker) simple(st step, assigned int, piped bool) bool {
 		return false
 	}
 	base := path.Base(name.text)
-	if slices.Contains(declares, base) {
-		st.words = slices.Clone(st.words)
-		for i, a := range st.words[assigned:] {
-			declared, _, _ := strings.Cut(a.text, "=")
-			st.words[assigned+i].assign = isAssignment(a) && !harmlessEnv(declared)
-		}
-	}
+	st.words = markSet(st.words, assigned, base)
 	switch wr, ok := wrappers[base]; {
 	case base == "cd":
 		w.add(st)
@@ -115,6 +112,26 @@ func (w *walker) simple(st step, assigned int, piped bool) bool {
 		w.plain(st, base, words, piped)
 	}
 	return false
+}
+
+// markSet marks the words by which a command of the shell sets variables that are not harmless: as
+// with assignments, only a rule that spells them out covers them.
+func markSet(words []word, assigned int, base string) []word {
+	words = slices.Clone(words)
+	own := words[assigned:]
+	for i := 1; i < len(own); i++ {
+		a := own[i]
+		switch {
+		case slices.Contains(declares, base):
+			name, _, _ := strings.Cut(a.text, "=")
+			own[i].assign = isAssignment(a) && !harmlessEnv(name) || !a.literal
+		case slices.Contains(namers, base):
+			own[i].assign = !a.literal || syntax.ValidName(a.text) && !harmlessLocal(a.text)
+		case base == "printf" && own[i-1].text == "-v":
+			own[i].assign = !a.literal || !harmlessLocal(a.text)
+		}
+	}
+	return words
 }
 
 // doubtful says why the command's name or words cannot be taken for what they seem.
@@ -147,8 +164,11 @@ func (w *walker) plain(st step, base string, words []word, piped bool) {
 		}
 		w.dirs = folders{unknown: true}
 	case isInterpreter(base):
-		st.exact = len(words) > 1 && strings.HasPrefix(words[1].text, "-")
-		if piped && !namesCode(words, base) {
+		st.exact = len(words) > 1 && (!words[1].literal || strings.HasPrefix(words[1].text, "-")) || strings.HasSuffix(base, "awk")
+		switch {
+		case len(words) > 1 && words[1].bound:
+			st.hard = "what it runs is not spelled out"
+		case piped && !namesCode(words, base):
 			st.hard = "it runs what it reads from its input"
 		}
 	}
