@@ -47,6 +47,9 @@ type ApprovalQuestion struct {
 	Place, Batch int
 	// Again says why it is asked a second time ("the file has changed since"), usually "".
 	Again string
+	// Placed is called by the Authorizer as soon as the question has its place in the queue of
+	// questions: only then is the next one of the batch put to it. Never nil.
+	Placed func()
 	// Sandbox says in words how the call will be confined if allowed, "" if not at all.
 	Sandbox string
 }
@@ -59,8 +62,10 @@ type CommandPart struct {
 
 // RuleOffer is a rule that an answer may make.
 type RuleOffer struct {
-	Text string // canonical text, e.g. "sys.exec(go test *)"
-	Past int    // how many past calls of the session it would have matched
+	// Text is the canonical text, e.g. "sys.exec(go test *)". A compound command may need several
+	// rules: one a line.
+	Text string
+	Past int // how many past calls of the session it would have matched
 }
 
 // ApprovalAnswer is a person's answer to an [ApprovalQuestion].

@@ -1,0 +1,308 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"parley/agent/monitor"
+	"parley/agent/program"
+	"parley/agent/record"
+	"parley/toolrt"
+	"parley/toolrt/sys"
+)
+
+// command runs the call of a command tool (contexts first, they reach its environment) and returns
+// its result as the state's.
+func (c *call) command(ctx context.Context, input string) (*callState, error) {
+	if err := c.runContexts(ctx, input); err != nil {
+		return nil, err
+	}
+	tc, err := c.toolCall(input)
+	if err != nil {
+		return nil, err
+	}
+	tc.Whole = c.state.Category != "" || c.parent == nil
+	o, err := c.t.s.runtime.Execute(ctx, tc)
+	if err != nil {
+		return nil, c.controlError(err)
+	}
+	return c.commandResult(o)
+}
+
+// controlError turns what the runtime returns as an error into the run's: a chat finish counts
+// only where no filter or context raised it (Q35).
+func (c *call) controlError(err error) error {
+	if errors.Is(err, toolrt.ErrStopped) {
+		return errInterrupted
+	}
+	return err
+}
+
+// commandResult takes the outcome of an execution as the call's result. Where a command's failure
+// ends the run (6.4, Q14), it is an error.
+func (c *call) commandResult(o *toolrt.Outcome) (*callState, error) {
+	if !c.row.Status.Terminal() || o.Status != c.row.Status {
+		c.fill(o)
+		c.t.queue(record.Rows{Calls: []record.Call{c.row}})
+	}
+	switch raised := o.Raised; {
+	case raised != nil && raised.Finish != nil:
+		return nil, raised.Finish
+	case raised != nil && raised.Abort != nil:
+		return nil, raised.Abort
+	}
+	text := o.Message
+	if c.state.Category == categoryCredential {
+		text = o.Full
+	}
+	if o.Err != nil && (c.state.Category != "" || c.parent == nil && o.Err.Kind != toolrt.KindDenied) {
+		if c.t.interrupted() {
+			return nil, errInterrupted
+		}
+		return nil, errors.New(o.Err.Message)
+	}
+	if o.Status == toolrt.StatusCancelled && c.t.interrupted() {
+		c.aborted(&text)
+	}
+	if c.tool.Chat {
+		st := *c.state
+		st.Result = &text
+		return &st, nil
+	}
+	st := c.final(text)
+	st.IsError = o.Failed()
+	return st, nil
+}
+
+// describe is the call as the runtime sees it.
+func (c *call) describe(input string) *toolrt.Call {
+	return &toolrt.Call{ID: c.path, Name: c.name(), Label: c.state.Label, Arguments: input,
+		OutputID: outputID(c.t.row.Number, c.path, c.runs), Category: c.state.Category, Agents: c.agentsAbove(),
+		Env: c.env, Dir: c.t.s.o.Dir, Workspace: c.t.s.o.Workspace, Host: host{c}}
+}
+
+// agentsAbove names who asks for the call.
+func (c *call) agentsAbove() []string {
+	if c.parent == nil {
+		return nil
+	}
+	return c.parent.agents()
+}
+
+// outputID names the file of an execution's whole output.
+func outputID(turn int, path string, run int) string {
+	return fmt.Sprintf("t%d_%s_%d", turn, strings.ReplaceAll(path, "/", "_"), run)
+}
+
+// toolCall is the call with the tool that does its work.
+func (c *call) toolCall(input string) (*toolrt.Call, error) {
+	tc := c.describe(input)
+	var err error
+	if tc.Tool, err = c.runtimeTool(); err != nil {
+		return nil, err
+	}
+	if len(c.contexts) > 0 {
+		tc.Env = append(slices.Clone(tc.Env), "GPTSCRIPT_CONTEXT="+c.contextText())
+	}
+	if c.tool.Kind() != program.KindBuiltin {
+		tc.Script = c.tool.Instructions
+		tc.ScriptHash = hashOf([]byte(c.tool.Instructions))
+	}
+	c.row.Display = c.t.s.redact(display(c.tool, input))
+	return tc, nil
+}
+
+// contextText is what a command finds in GPTSCRIPT_CONTEXT.
+func (c *call) contextText() string {
+	var parts []string
+	for _, in := range c.contexts {
+		parts = append(parts, in.Content)
+	}
+	return strings.TrimRight(strings.Join(parts, "\n"), " \t\r\n")
+}
+
+// display is the one-line description of a command call (5.11).
+func display(t *program.Tool, input string) string {
+	if t.Kind() == program.KindBuiltin {
+		return sys.Display(t.BuiltinName(), input)
+	}
+	if t.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf("Running %s from %s", t.Name, t.Source.Location)
+}
+
+// flags are those the tool claims, or those of the built-in.
+func (c *call) flags() toolrt.Flags {
+	if c.tool.Kind() == program.KindBuiltin {
+		if tool, ok := sys.New(c.tool.BuiltinName()); ok {
+			return tool.Spec().Flags
+		}
+	}
+	readOnly, parallel, idempotent, _ := c.tool.Flags()
+	return toolrt.Flags{ReadOnly: readOnly, Parallel: parallel || readOnly, Idempotent: idempotent}
+}
+
+// execution is what an execution was made of, as it is recorded.
+type execution struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"`
+	OutputID  string `json:"outputID,omitempty"`
+}
+
+// Do makes an execution durable (toolrt.Recorder): the commit of its begin also writes the call's
+// row as running and the decision, the commit of its end the row with its result.
+func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx context.Context) *toolrt.Outcome) (*toolrt.Outcome, error) {
+	c := t.call(exec.Call.ID)
+	key := c.executionKey()
+	c.runs++
+	if o := t.settled(key); o != nil {
+		run = func(context.Context) *toolrt.Outcome { return o }
+	}
+	repeatable := exec.Spec.Flags.ReadOnly || exec.Spec.Flags.Idempotent || sys.Safe(exec.Spec.Name)
+	c.row.Status, c.row.Started = toolrt.StatusRunning, t.s.now()
+	c.row.Decision = &exec.Decision
+	rows := record.Rows{Calls: []record.Call{c.row}}
+	if exec.Decision.By != "user" {
+		rows.Approvals = []record.Approval{c.approval(exec.Arguments, exec.Decision)}
+	}
+	t.queue(rows)
+	var o *toolrt.Outcome
+	result, recorded, err := t.do(ctx, effect{kind: record.EntryExecution, key: key,
+		request:    execution{exec.Spec.Name, exec.Arguments, exec.Call.OutputID},
+		repeatable: repeatable, durable: !repeatable},
+		func(ctx context.Context) (any, record.Rows, error) {
+			o = run(ctx)
+			if o.Err != nil && errors.Is(o.Err.Cause, ErrNobody) {
+				return nil, record.Rows{}, o.Err.Cause // stays open: asked again when somebody is there
+			}
+			c.fill(o)
+			return stored(o), record.Rows{Calls: []record.Call{c.row}}, nil
+		})
+	if err != nil || !recorded {
+		return o, err
+	}
+	return c.taken(result)
+}
+
+// executionKey is the key of the call's next execution. What a credential tool gave is not in the
+// record, so its execution is never taken from there: it gets the next free key.
+func (c *call) executionKey() record.Key {
+	key := record.Key{Turn: c.t.row.Number, Path: c.path, Ordinal: c.runs}
+	for c.state.Category == categoryCredential {
+		if _, ok := c.t.recorded[key]; !ok {
+			break
+		}
+		key.Ordinal++
+	}
+	return key
+}
+
+// settled returns the outcome of an execution in doubt that a person has answered for, or that is
+// reported as interrupted; nil when it is to be run (again).
+func (t *turn) settled(key record.Key) *toolrt.Outcome {
+	old, ok := t.recorded[key]
+	if !ok || !old.InDoubt() {
+		return nil
+	}
+	switch r := t.resolved[key]; r.how {
+	case ResolveRerun:
+		return nil
+	case ResolveResult:
+		return &toolrt.Outcome{Output: &toolrt.Output{Text: r.text}, Message: t.s.redact(r.text),
+			Status: toolrt.StatusSuccess, StartedAt: old.Started, FinishedAt: t.s.now()}
+	}
+	return &toolrt.Outcome{Err: &toolrt.Error{Kind: toolrt.KindInterrupted, Message: "the program ended while the call ran"},
+		Message: interruptedRun, Status: toolrt.StatusInterrupted, StartedAt: old.Started, FinishedAt: t.s.now()}
+}
+
+// interruptedRun answers a call whose process died while it ran.
+const interruptedRun = `{"error":"the program ended while this call ran; its result is unknown and it may have run: check before you repeat it","kind":"interrupted"}`
+
+// stored is the outcome without what must not be kept or stands elsewhere.
+func stored(o *toolrt.Outcome) *toolrt.Outcome {
+	s := *o
+	s.Full = ""
+	if o.Output != nil {
+		out := *o.Output
+		out.Text = ""
+		s.Output = &out
+		if out.Secret {
+			s.Message = ""
+		}
+	}
+	return &s
+}
+
+// taken rebuilds an outcome from the record.
+func (c *call) taken(result json.RawMessage) (*toolrt.Outcome, error) {
+	o := &toolrt.Outcome{}
+	if err := json.Unmarshal(result, o); err != nil {
+		return nil, fmt.Errorf("read recorded result of call %s: %w", c.path, err)
+	}
+	o.Recorded = true
+	o.Full = o.Message
+	if o.Output != nil {
+		o.Output.Text = o.Message
+	}
+	c.fill(o)
+	c.row.Taken = true
+	c.t.s.emit(monitor.Event{Type: monitor.RowsChanged, Calls: []record.Call{c.row}})
+	return o, nil
+}
+
+// fill brings the call's row up to the outcome.
+func (c *call) fill(o *toolrt.Outcome) {
+	r := &c.row
+	r.Status, r.Result = o.Status, o.Message
+	r.Error = ""
+	if o.Err != nil {
+		r.Error = string(o.Err.Kind)
+	}
+	if o.Output != nil {
+		r.ExitCode = o.Output.ExitCode
+		if o.Output.Secret {
+			r.Result = ""
+		}
+	}
+	if c.state.Category == categoryCredential {
+		r.Result = ""
+	}
+	if o.Decision != nil {
+		r.Decision = o.Decision
+	}
+	if o.Effective != "" {
+		r.Input = c.t.s.redact(o.Effective)
+	}
+	r.Truncated, r.OutputBytes, r.OutputLines, r.OutputID = o.Truncated, o.OutputBytes, o.OutputLines, o.OutputID
+	if !o.StartedAt.IsZero() {
+		r.Started = o.StartedAt
+	}
+	r.Finished = o.FinishedAt
+	if r.Finished.IsZero() {
+		r.Finished = c.t.s.now()
+	}
+}
+
+// call returns the open call of that path.
+func (t *turn) call(path string) *call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calls[path]
+}
+
+// Output passes the output of a running call on to the screens (toolrt.Observer).
+func (t *turn) Output(tc *toolrt.Call, chunk string) {
+	if tc.Category == categoryCredential {
+		return
+	}
+	c := t.call(tc.ID)
+	if c == nil {
+		return
+	}
+	c.event(monitor.Event{Type: monitor.CallProgress, Delta: &monitor.Delta{Kind: monitor.PieceOutput, Text: chunk, Agent: c.name()}})
+}

@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"parley/agent/model"
+	"parley/agent/monitor"
+	"parley/agent/record"
+	"parley/toolrt"
+)
+
+// host is what a call's tool may ask of the program around it (toolrt.Host).
+type host struct{ c *call }
+
+// Prompt asks the person. Sensitive values are known to the redactor before anybody else sees
+// them.
+func (h host) Prompt(ctx context.Context, q toolrt.Question) (map[string]string, error) {
+	c := h.c
+	s := c.t.s
+	if s.o.Prompter == nil {
+		return nil, fmt.Errorf("%w: %q waits for an answer", ErrNobody, q.Message)
+	}
+	in := InputQuestion{ID: fmt.Sprintf("%d:%s:prompt%d", c.t.row.Number, c.path, c.prompts), Path: c.path, Label: c.state.Label,
+		Agents: c.agents(), Tool: c.name(), Question: q}
+	c.prompts++
+	if need := c.credentialNeed(); need != nil {
+		in.Credential, in.Sets, in.Keep, in.Tool = need.name, need.sets, s.o.Keep(), need.tool
+	}
+	state := record.StateAsk
+	if in.Credential != "" {
+		state = record.StateCred
+	}
+	defer s.asking(ctx, state)()
+	c.event(monitor.Event{Type: monitor.Prompt, Content: c.secret(q.Message)})
+	ans, err := s.o.Prompter.Prompt(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if ans.Declined {
+		return nil, fmt.Errorf("the user declined to answer %q", q.Message)
+	}
+	for _, f := range q.Fields {
+		sensitive := q.Sensitive
+		if f.Sensitive != nil {
+			sensitive = *f.Sensitive
+		}
+		if sensitive && ans.Values[f.Name] != "" {
+			s.addSecret(f.Name, ans.Values[f.Name])
+		}
+	}
+	if need := c.credentialNeed(); need != nil {
+		need.keep = ans.Keep
+	}
+	return ans.Values, nil
+}
+
+// chatEntry is a conversation in the form of sys.chat.history.
+type chatEntry struct {
+	ID         string `json:"id"`
+	Tool       any    `json:"tool,omitempty"`
+	Completion any    `json:"completion,omitempty"`
+}
+
+func (c *call) chatEntry() chatEntry {
+	return chatEntry{ID: c.path, Tool: c.tool, Completion: map[string]any{
+		"model": c.model.Ref(), "messages": append([]model.Message(nil), c.conv.messages...), "chat": c.tool.Chat}}
+}
+
+// History returns the conversations of all callers, outermost first.
+func (h host) History(context.Context) (json.RawMessage, error) {
+	var entries []chatEntry
+	for p := h.c.parent; p != nil; p = p.parent {
+		if p.conv != nil {
+			entries = append(entries, p.chatEntry())
+		}
+	}
+	slices.Reverse(entries)
+	return json.Marshal(map[string]any{"history": entries})
+}
+
+// Current returns the conversation of the calling tool.
+func (h host) Current(context.Context) (json.RawMessage, error) {
+	if p := h.c.parent; p != nil && p.conv != nil {
+		return json.Marshal(p.chatEntry())
+	}
+	return json.RawMessage("{}"), nil
+}
+
+// Context returns the program and the call context, the call's own ids blank so that the text
+// stays the same from call to call.
+func (h host) Context(context.Context) (json.RawMessage, error) {
+	cc := *h.c.context()
+	cc.ID, cc.ParentID = "", ""
+	return json.Marshal(map[string]any{"program": h.c.t.prg, "call": cc})
+}
+
+// credentialNeed is what a credential tool's call is for.
+type credentialNeed struct {
+	name string   // of the credential
+	sets []string // variables, when known
+	tool string   // that needs it
+	keep string   // where the person wants it kept
+}
+
+// credentialNeed returns what the call, or a call around it, gets a credential for.
+func (c *call) credentialNeed() *credentialNeed {
+	for p := c; p != nil && p.state.Category == categoryCredential; p = p.parent {
+		if p.need != nil {
+			return p.need
+		}
+	}
+	return nil
+}
+
+// asking marks the session as waiting for the person until the returned function runs, and lets
+// console output wait meanwhile.
+func (s *Session) asking(ctx context.Context, state record.SessionState) func() {
+	s.mu.Lock()
+	s.waits++
+	first := s.waits == 1
+	s.mu.Unlock()
+	s.emit(monitor.Event{Type: monitor.Paused})
+	if first {
+		s.setState(ctx, state)
+	}
+	return func() {
+		s.mu.Lock()
+		s.waits--
+		last := s.waits == 0
+		s.mu.Unlock()
+		if last {
+			s.setState(context.WithoutCancel(ctx), record.StateRun)
+		}
+		s.emit(monitor.Event{Type: monitor.Resumed})
+	}
+}
+
+// names returns the keys of an environment in order.
+func names(env map[string]string) []string {
+	return slices.Sorted(maps.Keys(env))
+}
+
+var _ toolrt.Host = host{}

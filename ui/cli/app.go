@@ -1,0 +1,352 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/agent"
+	"parley/agent/credential"
+	"parley/agent/model"
+	"parley/agent/model/anthropic"
+	"parley/agent/model/offline"
+	"parley/agent/model/openai"
+	"parley/agent/monitor"
+	"parley/agent/program"
+	"parley/agent/record"
+	"parley/persist"
+	"parley/toolrt/approval"
+	"parley/toolrt/command"
+	"parley/toolrt/sys"
+)
+
+// app is everything a command needs, opened in order and closed in reverse. What can wait waits:
+// the keyring until a credential is needed, the model until a turn runs.
+type app struct {
+	io    streams
+	f     *flags
+	paths paths
+	cfg   config
+	log   *slog.Logger
+	store *persist.Store
+	// notSaved says why nothing is kept; "" when it is.
+	notSaved string
+
+	creds     credential.Store
+	credsNote string // where secrets are kept, for the person
+	redactor  *credential.Redactor
+	models    *model.Registry
+	overrides map[string]map[string]string
+
+	closers []func() error
+}
+
+// openApp opens the configuration and the store.
+func openApp(ctx context.Context, io streams, f *flags) (*app, error) {
+	dir, err := workingDir(f.chdir)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	a := &app{io: io, f: f, paths: findPaths(io.getenv, dir)}
+	configPath := firstSet(f.config, io.getenv("PARLEY_CONFIG"), a.paths.config)
+	a.paths.config = configPath
+	if a.cfg, err = loadConfig(configPath); err != nil {
+		return nil, usageError{err}
+	}
+	a.fromEnvironment()
+	a.openLog()
+	if a.overrides, err = credential.ParseOverrides(f.overrides, io.getenv); err != nil {
+		return nil, errors.Join(usageError{err}, a.close())
+	}
+	a.redactor = credential.NewRedactor()
+	a.models = model.NewRegistry(openai.New(), anthropic.New(), openai.NewOllama(), offline.New())
+	if err := a.openStore(ctx); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	a.openCredentials(ctx)
+	return a, nil
+}
+
+// close closes what was opened, in reverse.
+func (a *app) close() error {
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i]())
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
+
+func firstSet(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// fromEnvironment lets PARLEY_* variables win over the config file.
+func (a *app) fromEnvironment() {
+	for name, field := range map[string]*string{"PARLEY_MODEL": &a.cfg.Model, "PARLEY_BASE_URL": &a.cfg.BaseURL,
+		"PARLEY_THEME": &a.cfg.Theme, "PARLEY_MODE": &a.cfg.Mode} {
+		*field = firstSet(a.io.getenv(name), *field)
+	}
+	if a.io.getenv("PARLEY_KEYRING") == "off" {
+		off := false
+		a.cfg.Keyring = &off
+	}
+}
+
+// openLog sends the log to a bounded file in the state folder, or nowhere.
+func (a *app) openLog() {
+	a.log = slog.New(slog.DiscardHandler)
+	if a.paths.state == "" {
+		return
+	}
+	file, err := openBounded(filepath.Join(a.paths.state, "parley.log"))
+	if err != nil {
+		return // a log is no reason not to start
+	}
+	a.closers = append(a.closers, file.Close)
+	a.log = slog.New(slog.NewTextHandler(redactingWriter{a, file}, &slog.HandlerOptions{Level: slog.LevelInfo}))
+}
+
+// openStore opens the database. Without a place for it everything is kept in memory.
+func (a *app) openStore(ctx context.Context) error {
+	path := firstSet(a.f.db, a.io.getenv("PARLEY_DB"))
+	if path == "" {
+		if err := usable(a.paths.data); err != nil {
+			a.notSaved = err.Error()
+			return a.openMemory(ctx)
+		}
+		path = filepath.Join(a.paths.data, "parley.db")
+	}
+	store, err := persist.Open(ctx, path, persist.Options{OnBusy: a.busy})
+	if err != nil {
+		return err
+	}
+	a.store = store
+	a.closers = append(a.closers, store.Close)
+	return nil
+}
+
+func (a *app) openMemory(ctx context.Context) error {
+	store, err := persist.OpenMemory(ctx)
+	if err != nil {
+		return err
+	}
+	a.store = store
+	a.closers = append(a.closers, store.Close)
+	return nil
+}
+
+func (a *app) busy(waited time.Duration) {
+	if waited > 0 {
+		a.log.Warn("the database is busy in another process", "waited", waited)
+	}
+}
+
+// openCredentials opens the credential store. It touches no keyring before a credential is needed.
+func (a *app) openCredentials(ctx context.Context) {
+	dir := a.paths.data
+	if a.notSaved != "" {
+		dir = ""
+	}
+	a.creds, a.credsNote = credential.Open(ctx, credential.Options{Dir: dir, Getenv: a.io.getenv,
+		DisableKeyring: a.cfg.Keyring != nil && !*a.cfg.Keyring})
+}
+
+// keys finds API keys of providers and keeps them out of every output.
+func (a *app) keys(ctx context.Context, provider string) (string, error) {
+	key, err := credential.Keys(a.creds, a.io.getenv)(ctx, provider)
+	if key != "" {
+		a.redactor.Add(provider, key)
+	}
+	return key, err
+}
+
+// modelOptions are those with which models are opened.
+func (a *app) modelOptions() model.Options {
+	return model.Options{BaseURL: firstSet(a.f.baseURL, a.cfg.BaseURL), Keys: a.keys, Getenv: a.io.getenv,
+		DisableRetries: a.io.getenv("GPTSCRIPT_DISABLE_RETRIES") != ""}
+}
+
+// openModel opens a model for a session.
+func (a *app) openModel(ref, provider string) (model.Model, error) {
+	o := a.modelOptions()
+	if provider == "" && o.BaseURL != "" {
+		provider = "openai"
+	}
+	return a.models.Open(ref, provider, o)
+}
+
+// chooseModel is the default model: the one that was named, or the best that can be used as things
+// are. why is "" for a named one.
+func (a *app) chooseModel(ctx context.Context) (ref, why string) {
+	if ref := firstSet(a.f.model, a.cfg.Model); ref != "" {
+		if m, err := a.openModel(ref, ""); err == nil {
+			return m.Ref(), ""
+		}
+		return ref, ""
+	}
+	o := a.modelOptions()
+	choice := model.Choose(ctx, a.models, o, func(ctx context.Context) ([]string, bool) { return openai.Probe(ctx, o) })
+	return choice.Ref, choice.Reason
+}
+
+// loadProgram reads and links a program; "" is the embedded one.
+func (a *app) loadProgram(ctx context.Context, ref, subTool string) (*program.Program, []program.Warning, error) {
+	o := program.Options{Dir: a.paths.dir, Stdin: a.io.in, Builtins: builtin, SubTool: subTool,
+		Remap: a.io.getenv("GPTSCRIPT_TOOL_REMAP")}
+	if ref == "" {
+		return program.LoadSource(ctx, agent.EmbeddedName, assistant, o)
+	}
+	return program.Load(ctx, ref, o)
+}
+
+// builtin is the tool block of a built-in.
+func builtin(name string) *program.Tool {
+	tool, ok := sys.New(name)
+	if !ok {
+		return nil
+	}
+	spec := tool.Spec()
+	return &program.Tool{Name: name, Description: spec.Description, Arguments: spec.Parameters, Instructions: "#!" + name}
+}
+
+// newRow is the row of a new session.
+func (a *app) newRow(ref, modelRef string) record.Session {
+	id := uuid.Must(uuid.NewV7()).String()
+	row := record.Session{ID: id, Name: a.f.session, Program: ref, SubTool: a.f.subTool, Dir: a.paths.dir, Model: modelRef,
+		Mode: firstSet(a.f.mode, a.cfg.Mode, string(approval.ModeAsk)), State: record.StateIdle, Created: time.Now(), Updated: time.Now()}
+	if row.Mode == string(approval.ModeAuto) {
+		row.Mode = string(approval.ModeAsk) // never kept
+	}
+	row.Workspace = a.workspace(id)
+	return row
+}
+
+// workspace is the scratch folder of a session.
+func (a *app) workspace(id string) string {
+	if named := firstSet(a.f.workspace, a.io.getenv("GPTSCRIPT_WORKSPACE")); named != "" {
+		return expand(a.paths.dir, named)
+	}
+	if a.notSaved != "" || a.paths.data == "" {
+		return filepath.Join(os.TempDir(), "parley-workspace-"+id)
+	}
+	return filepath.Join(a.paths.data, "workspaces", id)
+}
+
+// programRef makes the reference to a program absolute where it is a local file, so that the
+// session finds it again from anywhere.
+func (a *app) programRef(ref string) string {
+	if ref == "" || ref == "-" || strings.Contains(ref, "://") || strings.Contains(ref, " from ") || filepath.IsAbs(ref) {
+		return ref
+	}
+	path := filepath.Join(a.paths.dir, filepath.FromSlash(strings.ReplaceAll(ref, `\`, "/")))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	return ref
+}
+
+// asker answers questions: the screen, the terminal, or nil for nobody.
+type asker interface {
+	agent.Authorizer
+	agent.Prompter
+}
+
+// openSession opens the session of a journal with everything around it.
+func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monitor.Hub, ask asker) (*agent.Session, error) {
+	row := journal.Session()
+	policy, err := a.policy(row)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(row.Workspace, 0o700); err != nil {
+		return nil, fmt.Errorf("make the workspace: %w", err)
+	}
+	limits := a.cfg.policy()
+	limits.Sequential = a.f.sequential
+	o := agent.Options{
+		Journal: journal, Hub: hub, OpenModel: a.openModel, Policy: policy, Yes: a.f.yes,
+		Program: func(ctx context.Context) (*program.Program, error) {
+			prg, _, err := a.loadProgram(ctx, row.Program, row.SubTool)
+			return prg, err
+		},
+		SaveRule:    a.saveRule,
+		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
+		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Env: a.environment(row.Workspace),
+		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(),
+		Rescue: func(rows record.Rows) (string, error) { return persist.Rescue(a.paths.state, rows) },
+	}
+	if ask != nil {
+		o.Authorizer, o.Prompter = ask, ask
+	}
+	return agent.Open(ctx, o)
+}
+
+// environment is what the program's commands start from: the process's own, without the keys of
+// model providers and parley's own secrets.
+func (a *app) environment(workspace string) []string {
+	env := command.StripProviderKeys(os.Environ())
+	kept := env[:0:0]
+	for _, v := range env {
+		if !strings.HasPrefix(v, "PARLEY_PASSPHRASE=") {
+			kept = append(kept, v)
+		}
+	}
+	for k, v := range a.cfg.Env {
+		kept = append(kept, k+"="+v)
+	}
+	if bin, err := os.Executable(); err == nil {
+		kept = append(kept, "GPTSCRIPT_BIN="+bin)
+	}
+	return append(kept, "GPTSCRIPT_WORKSPACE_DIR="+workspace, "GPTSCRIPT_WORKSPACE_ID=directory://"+workspace)
+}
+
+func (a *app) toolRounds() int {
+	n := a.cfg.Limits.ToolRounds
+	if text := a.io.getenv("GPTSCRIPT_MAX_CONSECUTIVE_TOOL_CALLS"); text != "" {
+		if _, err := fmt.Sscan(text, &n); err != nil || n < 0 {
+			n = 0
+		}
+	}
+	return n
+}
+
+// policy is the approval policy of a session: its mode, and the rules of the command line, the
+// project and the user.
+func (a *app) policy(row record.Session) (*approval.Policy, error) {
+	mode := approval.Mode(firstSet(a.f.mode, row.Mode))
+	p := approval.New(row.Dir, row.Workspace, mode)
+	for effect, texts := range map[approval.Effect][]string{approval.Allow: a.f.allow, approval.Deny: a.f.deny} {
+		for _, t := range texts {
+			rule, err := approval.ParseRule(effect, t, approval.Flag)
+			if err != nil {
+				return nil, usagef("--%s %q: %w", effect, t, err)
+			}
+			p.Add(rule)
+		}
+	}
+	rules, errs := approval.Load(filepath.Join(row.Dir, ".parley", "config.json"), a.paths.config, a.trusted)
+	for _, err := range errs {
+		return nil, usageError{err}
+	}
+	for _, r := range rules {
+		p.Add(r)
+	}
+	return p, nil
+}
+
+// goosName is for doctor.
+func goosName() string { return runtime.GOOS + "/" + runtime.GOARCH }

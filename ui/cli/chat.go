@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"parley/agent"
+	"parley/themes"
+	"parley/ui/tui"
+)
+
+// chat shows the screen. The database is opened before the first frame, the session beside it.
+func chat(ctx context.Context, io streams, f *flags, ref, message string) (err error) {
+	a, err := openApp(ctx, io, f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	name := firstSet(f.theme, a.cfg.Theme)
+	theme, err := themes.Load(firstSet(name, "dark"), a.paths.themes())
+	if err != nil {
+		return usageError{err}
+	}
+	questions := tui.NewQuestions()
+	b := &backend{a: a, ref: a.programRef(ref), questions: questions}
+	o := tui.Options{Backend: b, Questions: questions, Theme: theme, ThemeDir: a.paths.themes(), AutoTheme: name == "",
+		NoColor: io.getenv("NO_COLOR") != "", ASCII: f.ascii || a.cfg.ASCII, ReducedMotion: a.cfg.ReducedMotion,
+		Version: versionText(), InitialMessage: message, StatusNote: a.statusNote(), Getenv: io.getenv}
+	switch {
+	case f.goOn:
+		o.Open = b.last
+	case f.resume == pickSession:
+		o.StartPicker = true
+	case f.resume != "":
+		o.Open = func(ctx context.Context) (tui.Chat, error) { return b.Open(ctx, f.resume) }
+	case ref != "":
+		// Bad programs are told on the terminal, not on a screen that hides them.
+		prg, _, err := a.loadProgram(ctx, b.ref, f.subTool)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errProgram, err)
+		}
+		entry := prg.EntryAgent()
+		o.SendInitial = message == "" && entry.Chat && len(entry.Arguments) == 0 && entry.Instructions != ""
+	}
+	var ended *tui.SignalError
+	if err := tui.Run(ctx, o); errors.As(err, &ended) {
+		return errInterrupted
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// statusNote is what the first line must say about this process.
+func (a *app) statusNote() string {
+	if a.notSaved != "" {
+		return "not saved"
+	}
+	return ""
+}
+
+// last opens the chat this folder was last worked in; without one, a new chat begins.
+func (b *backend) last(ctx context.Context) (tui.Chat, error) {
+	row, err := b.a.store.Last(ctx, b.a.paths.dir)
+	if errors.Is(err, agent.ErrNotFound) {
+		return b.New(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.Open(ctx, row.ID)
+}

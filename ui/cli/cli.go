@@ -1,0 +1,194 @@
+// Package cli is parley's command line: its commands and flags, and the wiring of store, models,
+// credentials, program and screen. [Main] is the whole program.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"parley/ui/tui/text"
+)
+
+// version is set by the Makefile; a plain go build takes it from the build's own information.
+var version = ""
+
+// streams are the three streams of the process and what is known of its surroundings.
+type streams struct {
+	in     io.Reader
+	out    io.Writer
+	err    io.Writer
+	getenv func(string) string
+}
+
+// Main runs parley with the arguments after the program's name and returns the exit code.
+func Main(args []string, in io.Reader, out, errw io.Writer) int {
+	io := streams{in: in, out: out, err: errw, getenv: os.Getenv}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	root := newRoot(io)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !errors.Is(err, errDenied) && !errors.Is(err, errSaid) {
+		fmt.Fprintf(errw, "parley: %s\n", text.Clean(err.Error()))
+	}
+	return exitCode(err)
+}
+
+// errSaid says that the error was told already.
+var errSaid = errors.New("told already")
+
+func newRoot(io streams) *cobra.Command {
+	var f flags
+	root := &cobra.Command{
+		Use:   "parley [FILE.gpt] [MESSAGE]",
+		Short: "A terminal chat with agents that use tools",
+		Long: "A terminal chat with agents that use tools.\n\n" +
+			"Without a file the chat is with parley's own assistant. Every call that can change something\n" +
+			"is asked for first; a chat that was left or cut off goes on where it stopped.",
+		SilenceUsage: true, SilenceErrors: true, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return openChat(cmd.Context(), io, &f, args) },
+	}
+	root.SetIn(io.in)
+	root.SetOut(io.out)
+	root.SetErr(io.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	fs := root.Flags()
+	fs.SetInterspersed(false) // words after the program are its input
+	f.common(fs)
+	f.approvals(fs)
+	f.headless(fs)
+	fs.BoolVarP(&f.goOn, "continue", "c", false, "go on with the last chat of this folder")
+	fs.StringVarP(&f.resume, "resume", "r", "", "go on with the chat `ID`; without one, choose from a list")
+	fs.Lookup("resume").NoOptDefVal = pickSession
+	fs.StringVarP(&f.message, "prompt", "p", "", "one turn without a screen with parley's own assistant and this `MESSAGE`")
+	fs.StringVar(&f.theme, "theme", "", "the theme's `NAME`")
+	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
+	root.AddCommand(runCommand(io), sessionsCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io),
+		credentialsCommand(io), modelsCommand(io), configCommand(io), doctorCommand(io), versionCommand(io))
+	return root
+}
+
+// openChat is parley without a command: the chat on the screen, or one turn where there is none.
+func openChat(ctx context.Context, io streams, f *flags, args []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.resume == pickSession && len(args) > 0 && looksLikeID(args[0]) {
+		f.resume, args = args[0], args[1:]
+	}
+	ref, message := "", ""
+	if f.message == "" && len(args) > 0 && !f.goOn && f.resume == "" {
+		ref, message = args[0], strings.Join(args[1:], " ")
+	} else if len(args) > 0 {
+		message = strings.Join(args, " ")
+	}
+	switch {
+	case f.message != "":
+		return runTurn(ctx, io, f, "", strings.TrimSpace(f.message+" "+message))
+	case !isTerminal(io.out):
+		if ref == "" && f.session == "" && !f.goOn && f.resume == "" {
+			return usagef("there is no terminal on stdout: name a program (parley FILE.gpt MESSAGE) or use parley -p MESSAGE")
+		}
+		return runTurn(ctx, io, f, ref, message)
+	}
+	return chat(ctx, io, f, ref, message)
+}
+
+// looksLikeID tells the id of a session from a message.
+func looksLikeID(s string) bool {
+	return len(s) >= 4 && len(s) <= 36 && strings.Trim(s, "0123456789abcdef-") == ""
+}
+
+func runCommand(io streams) *cobra.Command {
+	var f flags
+	cmd := &cobra.Command{
+		Use:   "run FILE.gpt|- [INPUT]",
+		Short: "Run one turn without a screen: the reply on stdout, progress on stderr",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			if f.message != "" {
+				return runTurn(cmd.Context(), io, &f, "", f.message)
+			}
+			if len(args) == 0 {
+				return usagef("parley run needs a program: parley run FILE.gpt INPUT, or parley run -p MESSAGE")
+			}
+			return runTurn(cmd.Context(), io, &f, args[0], strings.Join(args[1:], " "))
+		},
+	}
+	f.common(cmd.Flags())
+	f.approvals(cmd.Flags())
+	f.headless(cmd.Flags())
+	cmd.Flags().StringVarP(&f.message, "prompt", "p", "", "with parley's own assistant and this `MESSAGE`")
+	return cmd
+}
+
+func versionCommand(io streams) *cobra.Command {
+	return &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(io.out, "parley "+versionText())
+			return err
+		}}
+}
+
+// versionText is the version for people.
+func versionText() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "development " + s.Value[:12]
+		}
+	}
+	return "development"
+}
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// onSignal calls f at the first of the signals, and ends the process at the second.
+func onSignal(f func(), signals ...os.Signal) (stop func()) {
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, signals...)
+	done := make(chan struct{})
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			case <-ch:
+				if n > 0 {
+					os.Exit(exitInterrupted)
+				}
+				f()
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(ch)
+		close(done)
+		<-finished
+	}
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"parley/toolrt"
+)
+
+// config holds the settings, as they stand in the user's config file. A zero value is unset.
+type config struct {
+	Model   string `json:"model,omitempty"`   // provider/name
+	BaseURL string `json:"baseURL,omitempty"` // of the provider
+	Theme   string `json:"theme,omitempty"`
+	Mode    string `json:"mode,omitempty"` // ask, edits or plan
+	ASCII   bool   `json:"ascii,omitempty"`
+	// ReducedMotion stops spinners.
+	ReducedMotion bool `json:"reducedMotion,omitempty"`
+	// Keyring says whether the system's keyring is used; unset means yes.
+	Keyring     *bool             `json:"keyring,omitempty"`
+	Permissions *permissions      `json:"permissions,omitempty"`
+	Limits      limits            `json:"limits,omitzero"`
+	Env         map[string]string `json:"env,omitempty"` // added to the environment of tools
+}
+
+// permissions are read by package approval; here they only must be known keys.
+type permissions struct {
+	Allow []string `json:"allow,omitempty"`
+	Ask   []string `json:"ask,omitempty"`
+	Deny  []string `json:"deny,omitempty"`
+}
+
+// limits are the limits a person may change.
+type limits struct {
+	Concurrency    int    `json:"concurrency,omitempty"`
+	Timeout        string `json:"timeout,omitempty"`        // of a tool, e.g. "2m"
+	CommandTimeout string `json:"commandTimeout,omitempty"` // of a "#!" command
+	ToolRounds     int    `json:"toolRounds,omitempty"`
+}
+
+// loadConfig reads the user's config file. A missing file is an empty one; an unknown key is an
+// error that names it.
+func loadConfig(path string) (config, error) {
+	var c config
+	if path == "" {
+		return c, nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("read config: %w", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return c, fmt.Errorf("config %s%s: %s", path, position(data, err), strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return c, c.check(path)
+}
+
+// position says where in the file an error is, as ":line:column".
+func position(data []byte, err error) string {
+	var offset int64
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	default:
+		name := strings.TrimSuffix(strings.TrimPrefix(err.Error(), `json: unknown field "`), `"`)
+		offset = int64(bytes.Index(data, []byte(`"`+name+`"`))) + 1
+	}
+	if offset <= 0 || offset > int64(len(data)) {
+		return ""
+	}
+	before := data[:offset-1]
+	line := bytes.Count(before, []byte("\n")) + 1
+	return fmt.Sprintf(":%d:%d", line, len(before)-bytes.LastIndexByte(before, '\n'))
+}
+
+func (c config) check(path string) error {
+	switch c.Mode {
+	case "", "ask", "edits", "plan":
+	case "auto":
+		return fmt.Errorf("config %s: mode: auto is never a default; use --mode auto, or /mode auto in the chat", path)
+	default:
+		return fmt.Errorf("config %s: mode: %q is none of ask, edits, plan", path, c.Mode)
+	}
+	for key, text := range map[string]string{"limits.timeout": c.Limits.Timeout, "limits.commandTimeout": c.Limits.CommandTimeout} {
+		if text == "" {
+			continue
+		}
+		if d, err := time.ParseDuration(text); err != nil || d <= 0 {
+			return fmt.Errorf("config %s: %s: %q is no duration such as 2m or 30s", path, key, text)
+		}
+	}
+	return nil
+}
+
+// policy is the runtime's policy with the limits set.
+func (c config) policy() toolrt.Policy {
+	p := toolrt.DefaultPolicy()
+	if c.Limits.Concurrency > 0 {
+		p.MaxConcurrency = c.Limits.Concurrency
+	}
+	if d, err := time.ParseDuration(c.Limits.Timeout); err == nil {
+		p.Timeout = d
+	}
+	if d, err := time.ParseDuration(c.Limits.CommandTimeout); err == nil {
+		p.CommandTimeout = d
+	}
+	return p
+}
+
+// setConfig changes one top-level setting in the file and leaves every other byte's meaning as it
+// is: unknown order and spacing of the rest are kept by re-indenting only what was parsed.
+func setConfig(path, key string, value any) error {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read config: %w", err)
+	}
+	fields := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(data)) > 0 {
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return fmt.Errorf("config %s cannot be changed: %w", path, err)
+		}
+	}
+	if fields[key], err = json.Marshal(value); err != nil {
+		return fmt.Errorf("set %s: %w", key, err)
+	}
+	out, err := json.MarshalIndent(fields, "", "  ")
+	if err != nil {
+		return fmt.Errorf("set %s: %w", key, err)
+	}
+	return writeFile(path, append(out, '\n'))
+}

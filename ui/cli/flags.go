@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// flags are the flags of all commands that run programs.
+type flags struct {
+	model, baseURL     string
+	sequential         bool
+	workspace, chdir   string
+	subTool            string
+	credentialContexts []string
+	overrides          []string
+	theme, db, config  string
+
+	yes           bool
+	allow, deny   []string
+	mode          string
+	onInterrupted string
+	session       string
+	output        string
+	message       string // -p
+	quiet         bool
+	eventsTo      string
+
+	goOn   bool   // --continue
+	resume string // --resume
+	ascii  bool
+	plain  bool
+}
+
+// pickSession is what --resume without a value means: choose from a list.
+const pickSession = "?"
+
+// common adds the flags that every command takes.
+func (f *flags) common(fs *pflag.FlagSet) {
+	fs.StringVar(&f.model, "model", "", "the default `PROVIDER/NAME` (a tool's own Model: wins)")
+	fs.StringVar(&f.baseURL, "base-url", "", "the address of the provider's API")
+	fs.BoolVar(&f.sequential, "sequential", false, "run one call after the other")
+	fs.StringVar(&f.workspace, "workspace", "", "the scratch `DIR` that tools find in GPTSCRIPT_WORKSPACE_DIR")
+	fs.StringVarP(&f.chdir, "chdir", "C", "", "work in `DIR`")
+	fs.StringVar(&f.subTool, "sub-tool", "", "start with this tool of the file")
+	fs.StringSliceVar(&f.credentialContexts, "credential-context", nil, "credential contexts `A,B`; the first one is written")
+	fs.StringArrayVar(&f.overrides, "credential-override", nil, "`NAME:VAR=VALUE`: take this instead of a stored credential")
+	fs.StringVar(&f.db, "db", "", "the database `PATH`")
+	fs.StringVar(&f.config, "config", "", "the config file `PATH`")
+	// The names that scripts for GPTScript use.
+	fs.StringVar(&f.model, "default-model", "", "the same as --model")
+	fs.BoolVar(&f.sequential, "force-sequential", false, "the same as --sequential")
+	fs.Bool("disable-cache", false, "accepted; replies of models are never taken from a cache")
+	fs.Bool("confirm", false, "accepted; parley always asks before calls that can change something")
+	for _, name := range []string{"default-model", "force-sequential", "disable-cache", "confirm"} {
+		if err := fs.MarkHidden(name); err != nil {
+			panic(err) // a flag that was just added
+		}
+	}
+}
+
+// approvals adds the flags about what may run.
+func (f *flags) approvals(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.yes, "yes", false, "answer every question about a call with yes (deny rules and protected targets hold)")
+	fs.StringArrayVar(&f.allow, "allow", nil, "allow calls that `RULE` covers, e.g. 'sys.exec(go test *)'")
+	fs.StringArrayVar(&f.deny, "deny", nil, "deny calls that `RULE` covers")
+	fs.StringVar(&f.mode, "mode", "", "approval mode: ask, edits, plan or auto")
+}
+
+// headless adds the flags of runs without a screen.
+func (f *flags) headless(fs *pflag.FlagSet) {
+	fs.StringVar(&f.session, "session", "", "the chat of that `NAME`: each run adds a turn")
+	fs.StringVar(&f.output, "output", "text", "text, json (one object at the end) or events (one JSON a line)")
+	fs.StringVar(&f.onInterrupted, "on-interrupted", "report", "calls that a crash cut off: rerun, report or fail")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on stderr")
+	fs.StringVar(&f.eventsTo, "events-stream-to", "", "append every event to `FILE`, or fd://N")
+}
+
+// check finds wrong values early, each with what would be right.
+func (f *flags) check() error {
+	one := func(name, value string, allowed ...string) error {
+		for _, a := range allowed {
+			if value == a {
+				return nil
+			}
+		}
+		return usagef("--%s %q: it must be one of %s", name, value, strings.Join(allowed, ", "))
+	}
+	if err := one("output", f.output, "", "text", "json", "events"); err != nil {
+		return err
+	}
+	if err := one("on-interrupted", f.onInterrupted, "", "rerun", "report", "fail"); err != nil {
+		return err
+	}
+	return one("mode", f.mode, "", "ask", "edits", "plan", "auto")
+}
+
+// usageError is a mistake in the call: exit code 2.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func (e usageError) Unwrap() error { return e.error }

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"parley/agent/monitor"
+	"parley/agent/record"
+	"parley/toolrt"
+	"parley/ui/tui/text"
+)
+
+// progress writes what a run does to a terminal or a log, a line for each call.
+type progress struct {
+	w    io.Writer
+	said map[string]toolrt.Status
+}
+
+// run writes until the reader is closed.
+func (p *progress) run(ctx context.Context, r *monitor.Reader) {
+	p.said = map[string]toolrt.Status{}
+	for {
+		events, err := r.Next(ctx)
+		for _, e := range events {
+			p.event(e)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *progress) event(e monitor.Event) {
+	if e.Type == monitor.Notice {
+		p.line("· %s", text.Clean(e.Text))
+	}
+	for _, m := range e.Messages {
+		if m.Notice != "" {
+			p.line("· %s", text.Clean(m.Notice))
+		}
+	}
+	for _, c := range e.Calls {
+		p.call(c)
+	}
+}
+
+// call writes a line when a call starts and one when it has ended.
+func (p *progress) call(c record.Call) {
+	if c.Category != "" || c.Parent == "" || p.said[c.Path] == c.Status {
+		return
+	}
+	p.said[c.Path] = c.Status
+	name := strings.TrimSpace(c.Label + " " + c.Tool)
+	switch {
+	case c.Status == toolrt.StatusRunning:
+		p.line("> %s %s", text.Clean(name), oneLine(c.Input))
+	case c.Taken:
+		p.line("= %s (from the record, not run again)", text.Clean(name))
+	case c.Status.Terminal():
+		p.line("%s %s %s", word(c.Status), text.Clean(name), took(c))
+	}
+}
+
+func (p *progress) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+
+// word is the short word for a state, as on the screen.
+func word(s toolrt.Status) string {
+	switch s {
+	case toolrt.StatusSuccess:
+		return "ok"
+	case toolrt.StatusDenied:
+		return "no"
+	case toolrt.StatusCancelled, toolrt.StatusInterrupted, toolrt.StatusSkipped:
+		return "//"
+	}
+	return "xx"
+}
+
+func took(c record.Call) string {
+	if c.Started.IsZero() || c.Finished.Before(c.Started) {
+		return string(c.Status)
+	}
+	d := c.Finished.Sub(c.Started).Round(10 * time.Millisecond).String()
+	if c.Status == toolrt.StatusSuccess {
+		return d
+	}
+	return string(c.Status) + " " + d
+}
+
+// oneLine shortens text to one safe line.
+func oneLine(s string) string {
+	s = text.Clean(strings.Join(strings.Fields(s), " "))
+	const limit = 100
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"parley/agent"
+	"parley/agent/monitor"
+	"parley/agent/record"
+)
+
+// runTurn runs one turn without a screen and prints what came of it.
+func runTurn(ctx context.Context, io streams, f *flags, ref, input string) (err error) {
+	a, err := openApp(ctx, io, f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	h := &headless{a: a, hub: &monitor.Hub{}}
+	if err := h.open(ctx, ref, input); err != nil {
+		return err
+	}
+	return h.run(ctx, input)
+}
+
+// headless is a turn without a screen.
+type headless struct {
+	a       *app
+	hub     *monitor.Hub
+	session *agent.Session
+	journal agent.Journal
+	console *console
+}
+
+// open opens the named session, or a new one.
+func (h *headless) open(ctx context.Context, ref, input string) error {
+	a := h.a
+	h.console = newConsole(a.io, a.f.yes)
+	var err error
+	if h.journal, err = h.lease(ctx, ref); err != nil {
+		return err
+	}
+	if h.session, err = a.openSession(ctx, h.journal, h.hub, h.console.asker()); err != nil {
+		return errors.Join(err, h.journal.Close())
+	}
+	if a.notSaved != "" && (a.f.session != "" || a.f.goOn) {
+		h.say("not saved: " + a.notSaved)
+	}
+	return nil
+}
+
+// lease finds the session that was named, or makes one.
+func (h *headless) lease(ctx context.Context, ref string) (agent.Journal, error) {
+	a := h.a
+	var row record.Session
+	var err error
+	switch {
+	case a.f.goOn:
+		row, err = a.store.Last(ctx, a.paths.dir)
+	case a.f.resume != "" && a.f.resume != pickSession:
+		row, err = a.store.Session(ctx, a.f.resume)
+	case a.f.session != "":
+		if row, err = a.store.Session(ctx, a.f.session); errors.Is(err, agent.ErrNotFound) {
+			return h.create(ctx, ref)
+		}
+	default:
+		return h.create(ctx, ref)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the session: %w", err)
+	}
+	if path := a.programRef(ref); ref != "" && row.Program != path {
+		return nil, usagef("session %q runs %s, not %s: choose another --session", firstSet(a.f.session, row.ID), programName(row.Program), path)
+	}
+	j, err := a.store.OpenSession(ctx, row.ID)
+	if errors.Is(err, agent.ErrLeased) {
+		return nil, fmt.Errorf("session %q: %w", firstSet(row.Name, row.Title, row.ID), err)
+	}
+	return j, err
+}
+
+func programName(ref string) string {
+	if ref == "" {
+		return "parley's own assistant"
+	}
+	return ref
+}
+
+// create makes a session. The program is loaded first: one that cannot be loaded leaves no trace.
+func (h *headless) create(ctx context.Context, ref string) (agent.Journal, error) {
+	a := h.a
+	ref = a.programRef(ref)
+	_, warnings, err := a.loadProgram(ctx, ref, a.f.subTool)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errProgram, err)
+	}
+	if !a.f.quiet {
+		for _, w := range warnings {
+			h.say("warning: " + w.String())
+		}
+	}
+	modelRef, why := a.chooseModel(ctx)
+	if why != "" {
+		h.say(fmt.Sprintf("model %s (%s)", modelRef, why))
+	}
+	return a.store.Create(ctx, a.newRow(ref, modelRef))
+}
+
+func (h *headless) say(text string) {
+	if !h.a.f.quiet {
+		fmt.Fprintln(h.a.io.err, "· "+text)
+	}
+}
+
+// run runs the turn with the watchers the flags ask for, and prints the reply.
+func (h *headless) run(ctx context.Context, input string) (err error) {
+	watched, err := h.watch(ctx)
+	if err != nil {
+		return errors.Join(err, h.session.Close())
+	}
+	stop := onSignal(h.session.Interrupt, os.Interrupt, syscall.SIGTERM)
+	resp, turnErr := h.turn(ctx, input)
+	stop()
+	row := h.session.Row()
+	turn, err := h.journal.LastTurn(ctx)
+	if errors.Is(err, agent.ErrNotFound) {
+		err = nil
+	}
+	err = errors.Join(err, h.session.Close())
+	h.hub.Close()
+	watched()
+	if turnErr == nil && turn.Status == record.TurnAborted {
+		turnErr = errInterrupted
+	}
+	if turnErr == nil && resp.Denied {
+		turnErr = errDenied
+	}
+	if printErr := h.print(resp, row, turn, turnErr); printErr != nil {
+		err = errors.Join(err, printErr)
+	}
+	return errors.Join(turnErr, err)
+}
+
+// turn sends the input, or finishes an interrupted turn when there is none.
+func (h *headless) turn(ctx context.Context, input string) (agent.Response, error) {
+	if h.session.Unfinished() {
+		if err := h.interrupted(ctx); err != nil {
+			return agent.Response{}, err
+		}
+		if input == "" {
+			return h.session.Resume(ctx)
+		}
+	}
+	return h.session.Send(ctx, input)
+}
+
+// interrupted answers for calls that a crash cut off as --on-interrupted says.
+func (h *headless) interrupted(ctx context.Context) error {
+	for _, open := range h.session.InDoubt() {
+		what := fmt.Sprintf("%s (%s)", strings.TrimSpace(open.Call.Label+" "+open.Call.Tool), oneLine(open.Call.Input))
+		switch h.a.f.onInterrupted {
+		case "fail":
+			return fmt.Errorf("the last run ended while %s was running; choose --on-interrupted rerun or report", what)
+		case "rerun":
+			if open.Alive {
+				if err := h.session.EndProcess(ctx, open.Key); err != nil {
+					return err
+				}
+			}
+			h.say("run again: " + what)
+			if err := h.session.Resolve(ctx, open.Key, agent.ResolveRerun, ""); err != nil {
+				return err
+			}
+		default:
+			if open.Alive {
+				h.say(fmt.Sprintf("process group %d of %s still runs", open.Pgid, what))
+			}
+			h.say("reported as interrupted: " + what)
+		}
+	}
+	return nil
+}
+
+// watch starts the writers of progress and events. The returned function waits for them after the
+// hub was closed.
+func (h *headless) watch(ctx context.Context) (wait func(), err error) {
+	var group sync.WaitGroup
+	f := h.a.f
+	if f.eventsTo != "" {
+		file, err := openEvents(f.eventsTo)
+		if err != nil {
+			return nil, err
+		}
+		reader := h.hub.Subscribe()
+		group.Go(func() {
+			stream := monitor.Stream{W: file, Separator: "\n\n"}
+			h.streamed(errors.Join(stream.Run(ctx, reader), file.Close()))
+		})
+	}
+	if f.output == "events" {
+		reader := h.hub.Subscribe()
+		group.Go(func() {
+			stream := monitor.Stream{W: h.a.io.out, Separator: "\n"}
+			h.streamed(stream.Run(ctx, reader))
+		})
+	}
+	if !f.quiet {
+		reader := h.hub.Subscribe()
+		p := &progress{w: h.console.writer(h.a.io.err)}
+		group.Go(func() { p.run(ctx, reader) })
+	}
+	return group.Wait, nil
+}
+
+func (h *headless) streamed(err error) {
+	if err != nil {
+		h.say("the event stream has ended: " + err.Error())
+	}
+}
+
+// openEvents opens where --events-stream-to writes: a file to append to, or an open descriptor.
+func openEvents(to string) (*os.File, error) {
+	if fd, ok := strings.CutPrefix(to, "fd://"); ok {
+		n, err := strconv.Atoi(fd)
+		if err != nil || n < 0 {
+			return nil, usagef("--events-stream-to %q: fd:// takes the number of an open file", to)
+		}
+		return os.NewFile(uintptr(n), to), nil
+	}
+	file, err := os.OpenFile(to, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the event stream: %w", err)
+	}
+	return file, nil
+}
+
+// result is the object of --output json.
+type result struct {
+	Session string       `json:"session"`
+	Turn    int          `json:"turn"`
+	Status  string       `json:"status"`
+	Done    bool         `json:"done"` // the program has finished
+	Reply   string       `json:"reply"`
+	Agent   string       `json:"agent,omitempty"`
+	Model   string       `json:"model"`
+	Denied  bool         `json:"denied,omitempty"`
+	Usage   resultUsage  `json:"usage"`
+	Error   *resultError `json:"error,omitempty"`
+}
+
+type resultUsage struct {
+	PromptTokens     int `json:"promptTokens"`
+	CompletionTokens int `json:"completionTokens"`
+}
+
+type resultError struct {
+	Message string `json:"message"`
+	Exit    int    `json:"exit"`
+}
+
+// print writes the reply to stdout in the form asked for.
+func (h *headless) print(resp agent.Response, row record.Session, turn record.Turn, err error) error {
+	out := h.a.io.out
+	switch h.a.f.output {
+	case "events":
+		return nil
+	case "json":
+		r := result{Session: row.ID, Turn: turn.Number, Status: string(turn.Status), Done: resp.Done, Reply: resp.Content,
+			Agent: resp.Agent, Model: turn.Model, Denied: resp.Denied,
+			Usage: resultUsage{row.Usage.PromptTokens, row.Usage.CompletionTokens}}
+		if err != nil {
+			r.Error = &resultError{Message: err.Error(), Exit: exitCode(err)}
+		}
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(r)
+	}
+	text := resp.Content
+	if text == "" && err != nil {
+		return nil
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	_, werr := fmt.Fprint(out, text)
+	return werr
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"parley/toolrt/approval"
+)
+
+// trustFile lists the hashes of project settings that the person has trusted.
+func (a *app) trustFile() string {
+	if a.paths.data == "" {
+		return ""
+	}
+	return filepath.Join(a.paths.data, "trusted.json")
+}
+
+// trusted reports whether a project's settings with that content hash were trusted.
+func (a *app) trusted(hash string) bool {
+	hashes, err := a.trustedHashes()
+	return err == nil && slices.Contains(hashes, hash)
+}
+
+func (a *app) trustedHashes() ([]string, error) {
+	data, err := os.ReadFile(a.trustFile())
+	if errors.Is(err, fs.ErrNotExist) || a.trustFile() == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read trusted projects: %w", err)
+	}
+	var hashes []string
+	if err := json.Unmarshal(data, &hashes); err != nil {
+		return nil, fmt.Errorf("read trusted projects %s: %w", a.trustFile(), err)
+	}
+	return hashes, nil
+}
+
+// saveRule keeps a rule in the project's or the user's settings. A project file that parley itself
+// changed at the person's word stays as trusted as it was, or is trusted if it is new.
+func (a *app) saveRule(_ context.Context, r approval.Rule) error {
+	path := a.paths.config
+	if r.Scope == approval.Project {
+		path = a.paths.project()
+	}
+	if path == "" {
+		return errors.New("there is no home folder to keep it in")
+	}
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	var file struct {
+		Permissions permissions `json:"permissions"`
+	}
+	if len(before) > 0 {
+		if err := json.Unmarshal(before, &file); err != nil {
+			return fmt.Errorf("%s cannot be changed: %w", path, err)
+		}
+	}
+	list := &file.Permissions.Allow
+	if r.Effect == approval.Deny {
+		list = &file.Permissions.Deny
+	}
+	if text := r.String(); !slices.Contains(*list, text) {
+		*list = append(*list, text)
+	}
+	if err := setConfig(path, "permissions", file.Permissions); err != nil {
+		return err
+	}
+	if r.Scope != approval.Project || len(before) > 0 && !a.trusted(approval.FileHash(before)) {
+		return nil
+	}
+	after, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return a.trust(approval.FileHash(after))
+}
+
+func (a *app) trust(hash string) error {
+	if a.trustFile() == "" {
+		return nil
+	}
+	hashes, err := a.trustedHashes()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(append(hashes, hash))
+	if err != nil {
+		return fmt.Errorf("keep trusted projects: %w", err)
+	}
+	return writeFile(a.trustFile(), data)
+}
