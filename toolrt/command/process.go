@@ -20,8 +20,8 @@ const (
 	// killGrace is how long they may take to disappear after they were killed. Together the two
 	// stay below the 2 s within which a cancelled call must return.
 	killGrace = 600 * time.Millisecond
-	// pollEvery is how often the process table is read while something is being ended.
-	pollEvery = 15 * time.Millisecond
+	// pollEvery is the least time between two looks at the process table while something is ended.
+	pollEvery = 10 * time.Millisecond
 	// markVariable names the calls a process belongs to, outermost first, separated by ':'. It
 	// finds processes that left their session.
 	markVariable = "PARLEY_CALL"
@@ -74,9 +74,10 @@ func Run(ctx context.Context, p Process) (Result, error) {
 		return Result{}, err
 	}
 	defer r.close()
-	if p.Started != nil {
+	if p.Started != nil { // before any of its output is passed on
 		p.Started(r.pgid, r.started)
 	}
+	r.run()
 	if r.wait(ctx) {
 		return r.result(), nil
 	}
@@ -130,13 +131,17 @@ func start(p Process, mark string) (*running, error) {
 		feed.close()
 		return nil, err
 	}
-	pump.run()
-	feed.run()
+	return r, nil
+}
+
+// run starts the helpers: one reads, one writes, one waits.
+func (r *running) run() {
+	r.pump.run()
+	r.feed.run()
 	go func() {
 		defer close(r.exited)
-		r.waitErr = cmd.Wait()
+		r.waitErr = r.cmd.Wait()
 	}()
-	return r, nil
 }
 
 // launch starts the program, confined if folders are given, and notes its place in the tree.
@@ -170,35 +175,44 @@ func (r *running) wait(ctx context.Context) bool {
 	return true
 }
 
-// end ends the whole tree: ask, wait, force. It returns the processes that resisted.
+// end ends the whole tree: ask, wait, force, and at last look for whoever still holds the output.
+// It returns the processes that resisted.
 func (r *running) end() []Left {
 	r.tree.terminate()
-	if !r.gone(termGrace) {
-		r.tree.kill()
-		if !r.gone(killGrace) {
-			return r.tree.left()
-		}
+	if r.gone(termGrace) {
+		return nil
 	}
-	return nil
+	r.tree.kill()
+	if r.gone(killGrace / 2) {
+		return nil
+	}
+	if !closed(r.pump.done) {
+		r.tree.hunt()
+	}
+	if r.gone(killGrace / 2) {
+		return nil
+	}
+	return r.tree.left()
 }
 
-// gone waits until nothing of the tree is left, at most for limit. From the second look on it
-// repeats the kill if that is what was last asked for, because new children may have come.
+// gone waits until nothing of the tree is left, at most for limit. A kill is repeated, because new
+// children may have come. Looking at all processes costs, so it rests as long as it looked.
 func (r *running) gone(limit time.Duration) bool {
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
+	deadline := time.Now().Add(limit)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
+		looked := time.Now()
 		if closed(r.exited) && closed(r.pump.done) && !r.tree.alive() {
 			return true
 		}
-		select {
-		case <-deadline.C:
+		rest := min(max(time.Since(looked), pollEvery), time.Until(deadline))
+		if rest <= 0 {
 			return false
-		case <-tick.C:
-			r.tree.again()
 		}
+		timer.Reset(rest)
+		<-timer.C
+		r.tree.again()
 	}
 }
 

@@ -146,7 +146,7 @@ func TestT03CancelEndsTheTree(t *testing.T) {
 		{"new session ignoring TERM", `setsid sh -c 'trap "" TERM; echo pid $$; echo ready; while :; do sleep 300; done'`, 2 * time.Second, true},
 		{"orphan in a new session", `(setsid sh -c 'echo pid $$; echo ready; exec sleep 300' &) ; exec sleep 300`, 900 * time.Millisecond, true},
 		{"orphan without environment", `(env -i setsid /bin/sh -c 'trap "" TERM; echo pid $$; echo ready; while :; do /bin/sleep 300; done' &) ; sleep 0.2`, 2 * time.Second, true},
-		{"fork burst", `i=0; while [ $i -lt 100 ]; do setsid sh -c 'trap "" TERM; sleep 300; sleep 300' & echo pid $!; i=$((i+1)); done; echo ready; wait`, 2 * time.Second, true},
+		{"fork burst", `i=0; while [ $i -lt 40 ]; do setsid sh -c 'trap "" TERM; sleep 300; sleep 300' & echo pid $!; i=$((i+1)); done; echo ready; wait`, 2 * time.Second, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

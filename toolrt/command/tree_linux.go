@@ -26,6 +26,7 @@ type tree struct {
 	mark    string
 	pipes   []string
 	killing bool
+	hunting bool // look for holders of the pipes too
 	// known remembers, by process and start, whether one belongs to the tree: reading an
 	// environment is the costly part, and a process that lost its parent stays ours.
 	known map[identity]bool
@@ -53,6 +54,13 @@ func (t *tree) terminate() {
 func (t *tree) kill() {
 	t.killing = true
 	t.signal(unix.SIGKILL)
+}
+
+// hunt kills whoever holds the output pipes as well.
+func (t *tree) hunt() {
+	t.hunting = true
+	clear(t.known)
+	t.kill()
 }
 
 // again repeats the kill for processes that came after it.
@@ -113,21 +121,15 @@ func (t *tree) members() []process {
 	return living
 }
 
-// belongs reports whether a process outside the session is ours by its mark or, once the tree is
-// being killed, by the pipes it holds.
+// belongs reports whether a process outside the session is ours by its mark or, in a hunt, by the
+// pipes it holds.
 func (t *tree) belongs(p process) bool {
 	id := p.identity()
 	ours, seen := t.known[id]
-	if ours || p.zombie || seen && !t.killing {
-		return ours
+	if !seen && !p.zombie {
+		ours = marksOf(p.pid, t.mark) || t.hunting && holdsPipe(p.pid, t.pipes)
+		t.known[id] = ours
 	}
-	if !seen {
-		ours = marksOf(p.pid, t.mark)
-	}
-	if !ours && t.killing {
-		ours = holdsPipe(p.pid, t.pipes)
-	}
-	t.known[id] = ours
 	return ours
 }
 
