@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -24,6 +25,8 @@ type Options struct {
 	// Say is told, in one sentence and once, that the keyring cannot be used and what is used
 	// instead (K-01). It may be called from any goroutine; nil says nothing.
 	Say func(line string)
+
+	workFactor int // of the encrypted file; zero is its own
 }
 
 // Open returns the process's store and a line that says where credentials are kept. It calls
@@ -110,7 +113,9 @@ func (s *store) standIn(ctx context.Context) (Store, error) {
 			}
 		}
 		if pass != "" {
-			chosen = newFile(s.o.Dir, pass)
+			f := newFile(s.o.Dir, pass)
+			f.factor = cmp.Or(s.o.workFactor, f.factor)
+			chosen = f
 		}
 	}
 	s.mu.Lock()

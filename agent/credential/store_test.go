@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -130,7 +131,7 @@ func TestK01NoKeyringSaysSoOnce(t *testing.T) {
 		keyring.MockInitWithError(busError)
 		var said []string
 		dir := t.TempDir()
-		s, _ := Open(t.Context(), Options{Dir: dir, Getenv: env("PARLEY_PASSPHRASE", c.pass), Say: func(l string) { said = append(said, l) }})
+		s, _ := Open(t.Context(), Options{Dir: dir, workFactor: 2, Getenv: env("PARLEY_PASSPHRASE", c.pass), Say: func(l string) { said = append(said, l) }})
 		if s.Kind() != "keyring" {
 			t.Errorf("%s: kind %s before the first use", c.name, s.Kind())
 		}
@@ -178,7 +179,7 @@ func TestK03SwitchedOffKeyringIsNeverCalled(t *testing.T) {
 	say := func(l string) { t.Error(l) }
 	for pass, want := range map[string]string{"": "memory", "pw": "file"} {
 		dir := t.TempDir()
-		s, line := Open(t.Context(), Options{Dir: dir, DisableKeyring: true, Getenv: env("PARLEY_PASSPHRASE", pass), Say: say})
+		s, line := Open(t.Context(), Options{Dir: dir, workFactor: 2, DisableKeyring: true, Getenv: env("PARLEY_PASSPHRASE", pass), Say: say})
 		if s.Kind() != want || !strings.Contains(line, "switched off") {
 			t.Errorf("%s: kind %s, line %q", want, s.Kind(), line)
 		}
@@ -198,7 +199,7 @@ func TestPassphraseIsAskedOnceAndOnlyWhenNeeded(t *testing.T) {
 	keyring.MockInitWithError(errors.New("none"))
 	dir := t.TempDir()
 	var asked []bool
-	o := Options{Dir: dir, Getenv: noEnv, Passphrase: func(_ context.Context, create bool) (string, error) {
+	o := Options{Dir: dir, workFactor: 2, Getenv: noEnv, Passphrase: func(_ context.Context, create bool) (string, error) {
 		asked = append(asked, create)
 		return "pw", nil
 	}}
@@ -351,10 +352,40 @@ func TestWithoutDataFolderNothingIsWritten(t *testing.T) {
 	}
 }
 
-// TestRealKeyring runs this test binary again under a session bus with an unlocked daemon.
+// rerun runs one test of this binary again in an environment of its own, through the shell text
+// that ends in running "$0" with the test's arguments.
+func rerun(t *testing.T, script string, vars ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, "run"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", script, os.Args[0], "-test.v", "-test.run", "^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), append(vars, "HOME="+home, "XDG_DATA_HOME="+home+"/data", "XDG_RUNTIME_DIR="+home+"/run", "PARLEY_TEST_RERUN=1")...)
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("%s: %v\n%s", script, err, out)
+	}
+}
+
+func isRerun() bool { return os.Getenv("PARLEY_TEST_RERUN") != "" }
+
+func needTools(t *testing.T, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		if _, err := exec.LookPath(n); err != nil {
+			t.Skipf("%s is not installed", n)
+		}
+	}
+}
+
+// TestRealKeyring works with gnome-keyring on a session bus of its own.
 func TestRealKeyring(t *testing.T) {
-	if os.Getenv("PARLEY_TEST_REAL_KEYRING") == "" {
-		startWithKeyring(t)
+	if !isRerun() {
+		needTools(t, "dbus-run-session", "gnome-keyring-daemon")
+		rerun(t, `exec dbus-run-session -- sh -c 'printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec "$0" "$@"' "$0" "$@"`)
 		return
 	}
 	s, _ := Open(t.Context(), Options{Dir: t.TempDir(), Getenv: noEnv, Say: func(l string) { t.Error(l) }})
@@ -374,24 +405,41 @@ func TestRealKeyring(t *testing.T) {
 	}
 }
 
-func startWithKeyring(t *testing.T) {
-	for _, tool := range []string{"dbus-run-session", "gnome-keyring-daemon"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed", tool)
+// TestK01RealLibraryWithoutKeyring has no bus at all, then a bus that nobody offers secrets on.
+func TestK01RealLibraryWithoutKeyring(t *testing.T) {
+	if !isRerun() {
+		if runtime.GOOS != "linux" {
+			t.Skip("other systems always have a keyring")
 		}
+		rerun(t, `exec "$0" "$@"`, "DBUS_SESSION_BUS_ADDRESS=", "PATH=/nonexistent:/bin")
+		needTools(t, "dbus-run-session")
+		rerun(t, `exec dbus-run-session -- "$0" "$@"`, "XDG_DATA_DIRS=/nonexistent")
+		return
 	}
-	home := t.TempDir()
-	if err := os.Mkdir(filepath.Join(home, "run"), 0o700); err != nil {
-		t.Fatal(err)
+	var said []string
+	s, _ := Open(t.Context(), Options{Dir: t.TempDir(), Getenv: noEnv, Say: func(l string) { said = append(said, l) }})
+	start := time.Now()
+	if err := s.Put(t.Context(), Credential{ToolName: "x"}); err != nil {
+		t.Error(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	// gdbus-free wait: the daemon has forked when --unlock returns, the bus name follows at first use.
-	cmd := exec.CommandContext(ctx, "dbus-run-session", "--", "sh", "-c",
-		`printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec "$0" -test.run '^TestRealKeyring$' -test.v`, os.Args[0])
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home+"/data", "XDG_RUNTIME_DIR="+home+"/run", "PARLEY_TEST_REAL_KEYRING=1")
-	cmd.WaitDelay = time.Second
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestRealKeyring") {
-		t.Errorf("under gnome-keyring: %v\n%s", err, out)
+	if _, ok, err := s.Get(t.Context(), nil, "x"); !ok || err != nil {
+		t.Errorf("%v %v", ok, err)
+	}
+	if s.Kind() != "memory" || len(said) != 1 || time.Since(start) > 2*ringLimit {
+		t.Errorf("kind %s, said %q after %v", s.Kind(), said, time.Since(start))
+	}
+}
+
+// BenchmarkUnlockFile is the wait at the first credential of a process: it should stay below a
+// second, and cost whoever guesses passphrases as much.
+func BenchmarkUnlockFile(b *testing.B) {
+	dir := b.TempDir()
+	if err := newFile(dir, "pw").Put(b.Context(), Credential{ToolName: "x"}); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, ok, err := newFile(dir, "pw").Get(b.Context(), nil, "x"); !ok || err != nil {
+			b.Fatal(err)
+		}
 	}
 }
