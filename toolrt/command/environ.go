@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// contextVariable holds the outputs of the tool's contexts.
+const contextVariable = "GPTSCRIPT_CONTEXT"
+
 // Env is what the environment of one command is made of, in the order of the specification (6.2):
 // a later part wins over an earlier one. Zero fields add nothing, except Input, which is always
 // exported.
@@ -52,8 +55,11 @@ func Environment(e Env) []string {
 	}
 	b.setAll(e.Call)
 	outer := b.names()
+	if text, ok := Lookup(e.Call, contextVariable); ok { // large, and the call's own
+		b.setOwn(contextVariable, text, false)
+	}
 	if text := strings.TrimRight(e.Context, " \t\r\n\v\f"); text != "" {
-		b.setOwn("GPTSCRIPT_CONTEXT", text, false)
+		b.setOwn(contextVariable, text, false)
 	}
 	b.setOwn("GPTSCRIPT_INPUT", e.Input, false)
 	for _, v := range inputVars(e.Input, declared(e.Params), func(name string) bool { return outer[b.key(name)] }) {

@@ -138,6 +138,19 @@ func TestQ34TotalIsBounded(t *testing.T) {
 	}
 }
 
+func TestQ34ContextIsCounted(t *testing.T) {
+	context := strings.Repeat("context ", 4_900)
+	environ := Environment(Env{Call: []string{"GPTSCRIPT_CONTEXT=" + context}, Input: strings.Repeat("input ", 6_000), Runtime: []string{"A=" + context}})
+	if got := value(t, environ, "GPTSCRIPT_CONTEXT"); got != context {
+		t.Errorf("compressed without need: %.20q", got)
+	}
+	input, _ := json.Marshal(map[string]string{"a": strings.Repeat("input ", 6_000)})
+	environ = Environment(Env{Call: []string{"GPTSCRIPT_CONTEXT=" + context}, Input: string(input)})
+	if got, err := Decompress(value(t, environ, "GPTSCRIPT_CONTEXT")); err != nil || got != context || len(value(t, environ, "GPTSCRIPT_CONTEXT")) > 1000 {
+		t.Errorf("not compressed, or not back: %v", err)
+	}
+}
+
 func TestQ34SpellingsGoWhenNothingElseHelps(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	noise := func() string {
