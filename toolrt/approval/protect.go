@@ -160,7 +160,7 @@ func (g guard) protectedName(p string, u use, glob bool) string {
 		}
 		for _, f := range startFiles {
 			if u != useRead && meets(filepath.Join(h, filepath.FromSlash(f))) {
-				return "it changes a start file"
+				return "it reaches a start file"
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (g guard) protectedName(p string, u use, glob bool) string {
 			return "it reaches keys or passwords"
 		}
 		if u != useRead && i == len(segs)-1 && equalAny(s, startFiles[:20]...) && homeDepth(segs) == i {
-			return "it changes a start file" // of another home
+			return "it reaches a start file" // of another home
 		}
 	}
 	if u == useRead {
@@ -178,7 +178,7 @@ func (g guard) protectedName(p string, u use, glob bool) string {
 	}
 	for _, f := range systemStart {
 		if meets(f) {
-			return "it changes a file of the system"
+			return "it reaches a file of the system"
 		}
 	}
 	return g.protectedWrite(p, segs, glob)
@@ -198,7 +198,7 @@ func homeDepth(segs []string) int {
 // protectedWrite judges changes to parley's settings, version control's hooks and devices.
 func (g guard) protectedWrite(p string, segs []string, glob bool) string {
 	if g.workspace != "" && p == filepath.Join(g.workspace, "gptscript.env") {
-		return "it changes the environment of later commands"
+		return "it reaches the environment of later commands"
 	}
 	for _, d := range g.own {
 		hit := underFold(p, d)
@@ -206,24 +206,24 @@ func (g guard) protectedWrite(p string, segs []string, glob bool) string {
 			hit = globMeets(p, d)
 		}
 		if hit && !(g.workspace != "" && under(p, g.workspace)) {
-			return "it changes parley's own settings or records"
+			return "it reaches parley's own settings or records"
 		}
 	}
 	for i, s := range segs {
 		switch {
 		case strings.EqualFold(s, ".parley"):
-			return "it changes parley's own settings or records"
+			return "it reaches parley's own settings or records"
 		case equalAny(s, ".husky", ".githooks"):
-			return "it changes what version control runs"
+			return "it reaches what version control runs"
 		case strings.EqualFold(s, ".git") || strings.HasSuffix(strings.ToLower(s), ".git"):
 			if gitRuns(segs[i+1:], strings.EqualFold(s, ".git")) {
-				return "it changes what version control runs"
+				return "it reaches what version control runs"
 			}
 		case strings.EqualFold(s, ".hg") && i+1 < len(segs) && equalAny(segs[i+1], "hgrc"):
-			return "it changes what version control runs"
+			return "it reaches what version control runs"
 		case glob && strings.HasPrefix(s, ".") && strings.ContainsAny(s, "*?[{") &&
 			(globMeets("/"+s, "/.git") || globMeets("/"+s, "/.parley")):
-			return "it may change what version control or parley runs"
+			return "it may reach what version control or parley runs"
 		}
 	}
 	return device(p)
@@ -246,14 +246,14 @@ func device(p string) string {
 	rest, ok := strings.CutPrefix(p, "/dev/")
 	if !ok {
 		if strings.HasPrefix(p, "/sys/") || strings.HasPrefix(p, "/proc/") && !strings.HasPrefix(p, "/proc/self/fd/") {
-			return "it changes the running system"
+			return "it reaches the running system"
 		}
 		return ""
 	}
 	if slices.Contains(safeDevices, rest) || strings.HasPrefix(rest, "fd/") || strings.HasPrefix(rest, "shm/") || strings.HasPrefix(rest, "pts/") {
 		return ""
 	}
-	return "it writes to a device"
+	return "it reaches a device"
 }
 
 func equalAny(s string, of ...string) bool {

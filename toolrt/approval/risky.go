@@ -18,7 +18,7 @@ type risk struct {
 }
 
 var risks = map[string]risk{
-	"git": {letters: "cOx", long: []string{"--exec-path", "--config-env", "--upload-pack", "--receive-pack", "--exec", "--ext-diff", "--textconv",
+	"git": {letters: "cCOx", long: []string{"--exec-path", "--config-env", "--upload-pack", "--receive-pack", "--exec", "--ext-diff", "--textconv",
 		"--open-files-in-pager", "--output", "--git-dir", "--work-tree", "--template", "--extcmd", "filter-branch", "foreach", "bisect", "difftool", "mergetool"}},
 	"go":      {long: []string{"-exec", "-toolexec", "-vettool", "-overlay", "--exec", "--toolexec", "--vettool", "--overlay"}},
 	"find":    {long: []string{"-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-exec", "-execdir", "-ok", "-okdir", "-files0-from"}, noEnd: true},
@@ -34,7 +34,7 @@ var risks = map[string]risk{
 	"date":    {letters: "s", long: []string{"--set"}},
 	"cargo":   {long: []string{"--config"}},
 	"npm":     {long: []string{"--script-shell", "--prefix", "--userconfig", "--globalconfig"}},
-	"make":    {assigns: true, letters: "fIE", long: []string{"--file", "--makefile", "--eval", "--include-dir"}},
+	"make":    {assigns: true, letters: "fIEC", long: []string{"--file", "--makefile", "--eval", "--include-dir", "--directory"}},
 	"scp":     {letters: "oSF"},
 	"sftp":    {letters: "oSFb"},
 	"zip":     {letters: "T", long: []string{"--unzip-command"}},
@@ -65,11 +65,22 @@ func riskyWords(ws []word) func(i int) bool {
 		ended = i
 	}
 	return func(i int) bool {
-		if i <= at {
+		if i <= at || isMessage(ws, at, i) {
 			return false
 		}
 		return i < ended && r.is(ws[i]) || r.assigns && isAssignment(ws[i]) || r.script && isScript(ws, at, i) && !quietSed.MatchString(ws[i].text)
 	}
+}
+
+// isMessage reports whether the word at i is the text after -m of a git commit and the like: it is
+// never taken for an option.
+func isMessage(ws []word, at, i int) bool {
+	if i < at+3 || path.Base(ws[at].text) != "git" || ws[i].multi {
+		return false
+	}
+	option := ws[i-1]
+	return slices.Contains([]string{"commit", "tag", "merge"}, ws[at+1].text) && option.literal &&
+		(option.text == "-m" || option.text == "-am" || option.text == "--message")
 }
 
 // quietSed are sed programs that only print, delete and replace: others can write files (w) or run

@@ -303,7 +303,7 @@ func gitConfig(s step) string {
 		}) {
 			continue
 		}
-		return "it changes what version control runs"
+		return "it reaches what version control runs"
 	}
 	return ""
 }

@@ -226,7 +226,9 @@ func (w *walker) unwrap(st step, assigned int, wr wrapper, piped bool) {
 		st.inner = suffixes(words)
 		w.add(st)
 		return
-	case len(rest) == 0: // env, time or exec alone, command -v
+	case len(rest) == 0 && words[0].text == "exec" && assigned == 0 && len(words) == 1:
+		return // only its redirections count
+	case len(rest) == 0: // env or time alone
 		w.add(st)
 		return
 	}
