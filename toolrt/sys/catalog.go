@@ -110,6 +110,15 @@ var catalog = []builtin{
 		preview:     previewURL,
 	},
 	{
+		name:        "sys.http.html2text",
+		description: "Downloads a http or https URL and returns its HTML as plain text",
+		params:      []param{{"url", "The URL to download"}},
+		flags:       toolrt.Flags{ReadOnly: true, Parallel: true, Idempotent: true, External: true},
+		run:         httpText,
+		display:     named("Downloading `%s`", "url"),
+		preview:     previewURL,
+	},
+	{
 		name:        "sys.http.post",
 		description: "Sends text to a http or https URL by a POST request",
 		params: []param{

@@ -18,6 +18,8 @@ func server(t *testing.T) string {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/text", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "hello %s", r.URL.RawQuery) })
 	mux.HandleFunc("/a.tar", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "tar") })
+	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<h1>Title</h1><p>Text") })
+	mux.HandleFunc("/deep", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("<div>", 600)) })
 	mux.HandleFunc("/blank", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, " \n") })
 	mux.HandleFunc("/teapot", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	mux.HandleFunc("/created", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) })

@@ -58,7 +58,7 @@ func TestSchemas(t *testing.T) {
 		"sys.abort": {"message"}, "sys.append": {"content", "filename"}, "sys.chat.current": {}, "sys.chat.finish": {"return"},
 		"sys.chat.history": {}, "sys.context": {}, "sys.download": {"location", "override", "url"},
 		"sys.exec": {"command", "directory"}, "sys.find": {"directory", "pattern"}, "sys.getenv": {"name"},
-		"sys.http.get": {"url"}, "sys.http.post": {"content", "contentType", "url"}, "sys.ls": {"dir"},
+		"sys.http.get": {"url"}, "sys.http.html2text": {"url"}, "sys.http.post": {"content", "contentType", "url"}, "sys.ls": {"dir"},
 		"sys.prompt": {"fields", "message", "metadata", "sensitive"}, "sys.read": {"filename"}, "sys.remove": {"location"},
 		"sys.stat": {"filepath"}, "sys.time.now": {}, "sys.write": {"content", "filename"},
 	}
@@ -97,7 +97,7 @@ func TestSchemas(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	readOnly := []string{"sys.chat.current", "sys.chat.history", "sys.context", "sys.find", "sys.getenv", "sys.http.get", "sys.ls", "sys.prompt", "sys.read", "sys.stat", "sys.time.now"}
+	readOnly := []string{"sys.chat.current", "sys.chat.history", "sys.context", "sys.find", "sys.getenv", "sys.http.get", "sys.http.html2text", "sys.ls", "sys.prompt", "sys.read", "sys.stat", "sys.time.now"}
 	for _, name := range Names() {
 		tool, _ := New(name)
 		f := tool.Spec().Flags
