@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"parley/agent/model"
 	"parley/agent/monitor"
@@ -69,10 +70,16 @@ func (t *turn) newCall(parent *call, st *callState) (*call, error) {
 	}
 	c := &call{t: t, parent: parent, tool: tool, state: st, path: st.Path, shown: st.Category == ""}
 	c.wasOpen = st.Turn != t.row.Number
+	if st.Created == 0 {
+		st.Created = t.s.now().UnixMilli()
+	}
 	c.row = record.Call{Path: st.Path, Turn: st.Turn, Label: st.Label, WireID: st.WireID,
 		ToolID: st.ToolID, Agent: tool.IsPrompt(), Chat: tool.Chat, Category: st.Category,
-		Input: t.s.redact(st.Input), Status: toolrt.StatusPending, Created: t.s.now()}
+		Input: t.s.redact(st.Input), Status: toolrt.StatusPending, Created: time.UnixMilli(st.Created)}
 	c.row.Tool = c.name()
+	if c.wasOpen {
+		c.row.Started = c.row.Created
+	}
 	if parent == nil {
 		c.env = t.s.o.Env
 	} else {
@@ -148,6 +155,7 @@ func (c *call) agents() []string {
 // person (5.2).
 func (c *call) start(ctx context.Context, input string) (*callState, error) {
 	c.state.Input = input
+	c.begun()
 	c.event(monitor.Event{Type: monitor.CallStart, Content: c.secret(input)})
 	if c.handsOff() {
 		c.t.note(c.path+"/handoff", fmt.Sprintf("now with @%s, for @%s", c.name(), c.parent.name()))
@@ -159,8 +167,19 @@ func (c *call) start(ctx context.Context, input string) (*callState, error) {
 	return c.end(ctx, st, err)
 }
 
+// begun queues the row of an agent's call as running. The rows of executions are written with
+// theirs.
+func (c *call) begun() {
+	if c.conv == nil || c.wasOpen {
+		return
+	}
+	c.row.Status, c.row.Started = toolrt.StatusRunning, c.t.s.now()
+	c.t.queue(record.Rows{Calls: []record.Call{c.row}})
+}
+
 // resume goes on with a call that was open, with the person's text for it or for the call inside.
 func (c *call) resume(ctx context.Context, input string) (*callState, error) {
+	c.begun()
 	c.event(monitor.Event{Type: monitor.CallStart, Content: c.secret(c.state.Input)})
 	err := c.credentials(ctx)
 	var st *callState

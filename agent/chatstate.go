@@ -13,7 +13,8 @@ type callState struct {
 	Label    string `json:"label,omitempty"`
 	ToolName string `json:"toolName,omitempty"` // by which the caller names it
 	Category string `json:"category,omitempty"`
-	Turn     int    `json:"turn"` // in which the call started
+	Turn     int    `json:"turn"`              // in which the call started
+	Created  int64  `json:"created,omitempty"` // unix milliseconds
 	// Input is the call's input as it came, Start the same after its input filters, Latest the
 	// newest text of the person as typed.
 	Input  string  `json:"input,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,6 +48,9 @@ type app struct {
 	overrides map[string]map[string]string
 
 	closers []func() error
+
+	mu       sync.Mutex // guards listener
+	listener func(line string)
 }
 
 // openApp opens the configuration and the store.
@@ -161,8 +165,28 @@ func (a *app) openCredentials(ctx context.Context) {
 	if a.notSaved != "" {
 		dir = ""
 	}
-	a.creds, a.credsNote = credential.Open(ctx, credential.Options{Dir: dir, Getenv: a.io.getenv,
+	store, note := credential.Open(ctx, credential.Options{Dir: dir, Getenv: a.io.getenv, Say: a.say,
 		DisableKeyring: a.cfg.Keyring != nil && !*a.cfg.Keyring})
+	a.creds, a.credsNote = credential.WithEntries(store, a.overrides), note
+}
+
+// say tells the person something about this process, wherever that can be seen: on the screen, or
+// on stderr. It may be called from any goroutine.
+func (a *app) say(line string) {
+	a.log.Info(line)
+	a.mu.Lock()
+	listener := a.listener
+	a.mu.Unlock()
+	if listener != nil {
+		listener(line)
+	}
+}
+
+// listen sends what is said to f from now on.
+func (a *app) listen(f func(line string)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.listener = f
 }
 
 // keys finds API keys of providers and keeps them out of every output.

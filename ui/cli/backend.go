@@ -54,6 +54,7 @@ func (b *backend) Open(ctx context.Context, id string) (tui.Chat, error) {
 
 func (b *backend) chat(ctx context.Context, journal agent.Journal, why string) (tui.Chat, error) {
 	hub := &monitor.Hub{}
+	b.a.listen(func(line string) { hub.Event(monitor.Event{Type: monitor.Notice, Text: line}) })
 	s, err := b.a.openSession(ctx, journal, hub, b.questions)
 	if err != nil {
 		return nil, errors.Join(err, journal.Close())
@@ -232,4 +233,3 @@ func (c *screenChat) Close() error {
 	}
 	return err
 }
-

@@ -28,7 +28,7 @@ type console struct {
 }
 
 // newConsole returns the console of a process, or one without a person.
-func newConsole(s streams, yes bool) *console {
+func newConsole(s streams) *console {
 	c := &console{out: s.err, turn: make(chan struct{}, 1)}
 	if isTerminal(s.in) && isTerminal(s.err) {
 		c.in, _ = s.in.(*os.File)

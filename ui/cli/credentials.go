@@ -120,7 +120,7 @@ func setCredential(ctx context.Context, a *app, name string, vars []string) erro
 
 // readValues asks for the values without showing them, or reads them from a pipe line by line.
 func readValues(ctx context.Context, a *app, name string, vars []string) (map[string]string, error) {
-	c := newConsole(a.io, false)
+	c := newConsole(a.io)
 	if ask := c.asker(); ask != nil {
 		q := toolrt.Question{Message: "Values for " + name, Sensitive: true}
 		for _, v := range vars {

@@ -87,14 +87,17 @@ func (a *app) keyState(ctx context.Context, p model.Provider) string {
 	return "key from " + source
 }
 
-// credentialState says which store is used.
+// credentialState says which store is used, after it was asked.
 func credentialState(ctx context.Context, a *app) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	said := ""
+	a.listen(func(line string) { said = line })
+	defer a.listen(nil)
 	if _, err := a.creds.List(ctx, []string{"*"}); err != nil {
 		return err.Error()
 	}
-	return a.creds.Kind() + because(a.credsNote)
+	return firstSet(said, a.credsNote)
 }
 
 func modelsCommand(io streams) *cobra.Command {

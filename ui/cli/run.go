@@ -42,7 +42,8 @@ type headless struct {
 // open opens the named session, or a new one.
 func (h *headless) open(ctx context.Context, ref, input string) error {
 	a := h.a
-	h.console = newConsole(a.io, a.f.yes)
+	h.console = newConsole(a.io)
+	a.listen(h.say)
 	var err error
 	if h.journal, err = h.lease(ctx, ref); err != nil {
 		return err
