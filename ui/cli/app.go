@@ -49,8 +49,9 @@ type app struct {
 
 	closers []func() error
 
-	mu       sync.Mutex // guards listener
+	mu       sync.Mutex // guards the fields below, and credsNote
 	listener func(line string)
+	untold   bool // credsNote has yet to be told
 }
 
 // openApp opens the configuration and the store.
@@ -167,19 +168,40 @@ func (a *app) openCredentials(ctx context.Context) {
 	}
 	store, note := credential.Open(ctx, credential.Options{Dir: dir, Getenv: a.io.getenv, Say: a.say,
 		DisableKeyring: a.cfg.Keyring != nil && !*a.cfg.Keyring})
-	a.creds, a.credsNote = credential.WithEntries(store, a.overrides), note
+	a.creds, a.credsNote = tellingStore{credential.WithEntries(store, a.overrides), a}, note
 }
 
-// say tells the person something about this process, wherever that can be seen: on the screen, or
-// on stderr. It may be called from any goroutine.
+// say keeps what is to be told about the credential store until it matters: when a credential is
+// kept. It may be called from any goroutine.
 func (a *app) say(line string) {
 	a.log.Info(line)
 	a.mu.Lock()
-	listener := a.listener
+	defer a.mu.Unlock()
+	a.credsNote, a.untold = line, true
+}
+
+// tellStore tells the person, once, where credentials are kept if that is not the usual place.
+func (a *app) tellStore() {
+	a.mu.Lock()
+	listener, line, untold := a.listener, a.credsNote, a.untold
+	a.untold = a.untold && listener == nil
 	a.mu.Unlock()
-	if listener != nil {
+	if untold && listener != nil {
 		listener(line)
 	}
+}
+
+// tellingStore says where a credential went when one is kept.
+type tellingStore struct {
+	credential.Store
+	a *app
+}
+
+// Put keeps a credential.
+func (t tellingStore) Put(ctx context.Context, c credential.Credential) error {
+	err := t.Store.Put(ctx, c)
+	t.a.tellStore()
+	return err
 }
 
 // listen sends what is said to f from now on.

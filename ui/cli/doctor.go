@@ -91,13 +91,12 @@ func (a *app) keyState(ctx context.Context, p model.Provider) string {
 func credentialState(ctx context.Context, a *app) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	said := ""
-	a.listen(func(line string) { said = line })
-	defer a.listen(nil)
 	if _, err := a.creds.List(ctx, []string{"*"}); err != nil {
 		return err.Error()
 	}
-	return firstSet(said, a.credsNote)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.credsNote
 }
 
 func modelsCommand(io streams) *cobra.Command {

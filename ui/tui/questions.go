@@ -47,19 +47,20 @@ func NewQuestions() *Questions {
 
 // Authorize asks about a call.
 func (q *Questions) Authorize(ctx context.Context, a agent.ApprovalQuestion) (agent.ApprovalAnswer, error) {
-	v, err := q.ask(ctx, &question{id: a.ID, approval: &a, answer: make(chan any, 1)})
+	v, err := q.ask(ctx, &question{id: a.ID, approval: &a, answer: make(chan any, 1)}, a.Placed)
 	answer, _ := v.(agent.ApprovalAnswer)
 	return answer, err
 }
 
 // Prompt asks for values.
 func (q *Questions) Prompt(ctx context.Context, i agent.InputQuestion) (agent.InputAnswer, error) {
-	v, err := q.ask(ctx, &question{id: i.ID, input: &i, answer: make(chan any, 1)})
+	v, err := q.ask(ctx, &question{id: i.ID, input: &i, answer: make(chan any, 1)}, nil)
 	answer, _ := v.(agent.InputAnswer)
 	return answer, err
 }
 
-func (q *Questions) ask(ctx context.Context, one *question) (any, error) {
+// ask puts a question on the list, says that it has its place (placed may be nil) and waits.
+func (q *Questions) ask(ctx context.Context, one *question, placed func()) (any, error) {
 	q.mu.Lock()
 	if q.ended {
 		q.mu.Unlock()
@@ -68,6 +69,9 @@ func (q *Questions) ask(ctx context.Context, one *question) (any, error) {
 	q.open = append(q.open, one)
 	q.mu.Unlock()
 	q.changed()
+	if placed != nil {
+		placed()
+	}
 	select {
 	case v, ok := <-one.answer:
 		if !ok {

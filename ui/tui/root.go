@@ -88,6 +88,8 @@ func runWith(ctx context.Context, o Options, running func(*tea.Program)) error {
 	t := &tasks{ctx: ctx}
 	m := newScreen(o, t)
 	program := tea.NewProgram(m, o.programOptions(ctx)...)
+	m.clock = newFrameClock(program, o.FPS)
+	defer m.clock.close()
 	running(program)
 
 	sig := make(chan os.Signal, 1)
@@ -183,6 +185,7 @@ const (
 type screen struct {
 	opts  Options
 	tasks *tasks
+	clock *frameClock // nil in tests that call Update by hand
 	keys  *keymap.Map
 	style *style.Set
 
@@ -249,6 +252,7 @@ func (m *screen) Init() tea.Cmd {
 // Update gives a message to whom it concerns; what it means is decided there.
 func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.stale = true
+	m.clock.wake()
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h, m.sized = msg.Width, msg.Height, true
