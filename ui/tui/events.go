@@ -57,7 +57,7 @@ func (m *screen) events(msg eventsCame) tea.Cmd {
 	m.panel.Tick(m.opts.Now())
 	m.transcript.Tick(m.opts.Now())
 	m.transcript.Apply(msg.events)
-	m.panel.Apply(msg.events)
+	want := m.panel.Apply(msg.events)
 	pieces := true
 	for _, e := range msg.events {
 		pieces = pieces && e.Type == monitor.CallProgress
@@ -72,7 +72,7 @@ func (m *screen) events(msg eventsCame) tea.Cmd {
 	if len(msg.events) > 0 {
 		m.session.blank = false
 	}
-	return tea.Batch(m.moreEvents(), m.startTick(), m.loadOlder(), m.loadInner())
+	return tea.Batch(want, m.moreEvents(), m.startTick(), m.loadOlder(), m.loadInner())
 }
 
 // noteMessages learns from committed messages what has arrived where it should.

@@ -20,35 +20,15 @@ func (h hint) form(n int) (key, word string) {
 	return h.short, ""
 }
 
-// hintLine draws the last line. All hints are long if there is room, else all short, else the
-// least important ones are keys alone, and at last left out from the end.
+// firstHints are the hints that keep their words the longest.
+const firstHints = 3
+
+// hintLine draws the last line. All hints are long if there is room, else all short; then the less
+// important ones are keys alone, then left out, and at last the first ones are keys alone too.
 func (m *screen) hintLine(w int) string {
 	hints := m.hints()
 	right := m.hintFacts()
-	room := w - text.Width(right) - 2
-	form := make([]int, len(hints))
-	size := func() int {
-		n := 0
-		for i, h := range hints {
-			key, word := h.form(form[i])
-			n += text.Width(key) + 3
-			if word != "" {
-				n += text.Width(word) + 1
-			}
-		}
-		return n
-	}
-	if size() > room {
-		for i := range form {
-			form[i] = 1
-		}
-	}
-	for i := len(hints) - 1; i >= 0 && size() > room; i-- {
-		form[i] = 2
-	}
-	for len(hints) > 1 && size() > room {
-		hints, form = hints[:len(hints)-1], form[:len(form)-1]
-	}
+	form := shrinkHints(&hints, w-text.Width(right)-2)
 	line := ""
 	for i, h := range hints {
 		key, word := h.form(form[i])
@@ -59,6 +39,41 @@ func (m *screen) hintLine(w int) string {
 		line += "  "
 	}
 	return text.Spread(line, m.style.Muted.Render(right)+" ", w, "")
+}
+
+// shrinkHints drops hints and chooses the forms of the others so that they fit into room columns.
+func shrinkHints(hints *[]hint, room int) []int {
+	form := make([]int, len(*hints))
+	fits := func() bool {
+		n := 0
+		for i, h := range *hints {
+			key, word := h.form(form[i])
+			n += text.Width(key) + 3
+			if word != "" {
+				n += text.Width(word) + 1
+			}
+		}
+		return n <= room
+	}
+	shrink := func(to, from int) {
+		for i := len(*hints) - 1; i >= from && !fits(); i-- {
+			form[i] = to
+		}
+	}
+	if !fits() {
+		for i := range form {
+			form[i] = 1
+		}
+	}
+	shrink(2, firstHints)
+	for len(*hints) > firstHints && !fits() {
+		*hints = (*hints)[:len(*hints)-1]
+	}
+	shrink(2, 0)
+	for len(*hints) > 1 && !fits() {
+		*hints = (*hints)[:len(*hints)-1]
+	}
+	return form
 }
 
 // hintFacts stand at the right end of the hints.
@@ -118,7 +133,7 @@ func (m *screen) writingHints() []hint {
 	if m.composer.Empty() {
 		out = append(out, m.of(keymap.HelpPage)...)
 	}
-	return append(out, m.of(keymap.Mode, keymap.Newline, keymap.History)...)
+	return append(out, m.of(keymap.Mode, keymap.History)...)
 }
 
 // of makes hints of actions that have a key.

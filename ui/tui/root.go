@@ -77,11 +77,11 @@ var ErrPanic = errors.New("the screen ended by a fault of its own")
 // left, a [*SignalError] after a signal, and wraps [ErrPanic] after a panic; the terminal is
 // restored in each case.
 func Run(ctx context.Context, o Options) error {
-	return runWith(ctx, o, func(*tea.Program) {})
+	return runWith(ctx, o, func(*screen, *tea.Program) {})
 }
 
-// runWith is Run; running gets the program before it starts.
-func runWith(ctx context.Context, o Options, running func(*tea.Program)) error {
+// runWith is Run; running gets the screen and its program before they start.
+func runWith(ctx context.Context, o Options, running func(*screen, *tea.Program)) error {
 	o = o.withDefaults()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,7 +90,7 @@ func runWith(ctx context.Context, o Options, running func(*tea.Program)) error {
 	program := tea.NewProgram(m, o.programOptions(ctx)...)
 	m.clock = newFrameClock(program, o.FPS)
 	defer m.clock.close()
-	running(program)
+	running(m, program)
 
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, endSignals...)

@@ -20,6 +20,8 @@ type segment struct {
 	forms []string
 	style lipgloss.Style
 	right bool
+	// joined leaves out the line between this fact and the one before.
+	joined bool
 	// keep says how long the fact is kept whole when there is little room: higher is longer.
 	keep int
 }
@@ -41,22 +43,23 @@ func (m *screen) statusLine(w int) string {
 		}
 		form[worst]++
 	}
-	var left, right strings.Builder
+	left, right := "", ""
 	for i, s := range segs {
 		t := s.forms[form[i]]
-		if t == "" {
-			continue
-		}
-		if s.right {
-			right.WriteString(s.style.Render(t) + "  ")
-		} else {
-			left.WriteString(" " + s.style.Render(t))
+		switch {
+		case t == "":
+		case s.right:
+			right += s.style.Render(t) + "  "
+		case left == "" || s.joined:
+			left += " " + s.style.Render(t)
+		default:
+			left += " " + m.style.Border.Render(m.style.Glyphs.Tree) + " " + s.style.Render(t)
 		}
 	}
-	return text.Spread(left.String(), strings.TrimSuffix(right.String(), " "), w, m.style.Glyphs.Ellipsis)
+	return text.Spread(left, strings.TrimSuffix(right, " "), w, m.style.Glyphs.Ellipsis)
 }
 
-// width is how many columns the segments take in these forms.
+// width is how many columns the segments take in these forms, at most.
 func width(segs []segment, form []int) int {
 	n := 0
 	for i, s := range segs {
@@ -65,8 +68,10 @@ func width(segs []segment, form []int) int {
 		case t == "":
 		case s.right:
 			n += text.Width(t) + 2
-		default:
+		case n == 0 || s.joined:
 			n += text.Width(t) + 1
+		default:
+			n += text.Width(t) + 3
 		}
 	}
 	return n
@@ -76,13 +81,12 @@ func (m *screen) segments() []segment {
 	r, st := m.session.row, m.style
 	bar := st.Border
 	cut := func(s string, n int) string { return text.Cut(text.Line(s), n, st.Glyphs.Ellipsis) }
-	sep := "|"
-	if !m.opts.ASCII {
-		sep = st.Glyphs.Tree
-	}
 	segs := []segment{{forms: []string{"parley", ""}, style: st.Title, keep: 1}}
-	if m.session.chat == nil {
-		return append(segs, segment{forms: []string{sep + " opening" + st.Glyphs.Ellipsis}, style: st.Muted, keep: 9})
+	switch {
+	case m.session.chat == nil && !m.session.opening:
+		return segs
+	case m.session.chat == nil:
+		return append(segs, segment{forms: []string{"opening" + st.Glyphs.Ellipsis}, style: st.Muted, keep: 9})
 	}
 	title := r.Title
 	if title == "" {
@@ -92,10 +96,10 @@ func (m *screen) segments() []segment {
 		title = "new session"
 	}
 	segs = append(segs,
-		segment{forms: []string{sep + " " + cut(title, 40), sep + " " + cut(title, 20), cut(title, 12), ""}, style: st.Text, keep: 5},
-		segment{forms: agentForms(r.Agent, sep, cut), style: st.Agent, keep: 6})
+		segment{forms: []string{cut(title, 40), cut(title, 20), cut(title, 12), ""}, style: st.Text, keep: 5},
+		segment{forms: agentForms(r.Agent, cut), style: st.Agent, keep: 6})
 	if r.Program != "" {
-		segs = append(segs, segment{forms: []string{cut(filepath.Base(r.Program), 24), ""}, style: st.Muted, keep: 1})
+		segs = append(segs, segment{forms: []string{cut(filepath.Base(r.Program), 24), ""}, style: st.Muted, joined: true, keep: 1})
 	}
 	if m.opts.StatusNote != "" {
 		segs = append(segs, segment{forms: []string{text.Line(m.opts.StatusNote), cut(m.opts.StatusNote, 12)}, style: st.Warning, right: true, keep: 8})
@@ -114,11 +118,11 @@ func (m *screen) segments() []segment {
 	return append(segs, m.workSegment()...)
 }
 
-func agentForms(agent, sep string, cut func(string, int) string) []string {
+func agentForms(agent string, cut func(string, int) string) []string {
 	if agent == "" {
 		return []string{""}
 	}
-	return []string{sep + " @" + cut(agent, 24), "@" + cut(agent, 12), "@" + cut(agent, 8)}
+	return []string{"@" + cut(agent, 24), "@" + cut(agent, 12), "@" + cut(agent, 8)}
 }
 
 func (m *screen) modeStyle() lipgloss.Style {

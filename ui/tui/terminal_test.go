@@ -23,7 +23,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the screens in testdata/screen")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The clock of the highlighter's regular expressions stops by itself some time later.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))
+}
 
 // terminal runs the screen in an emulated terminal: what is typed are bytes, what is seen are
 // cells.
@@ -99,8 +102,17 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// start shows the screen in a terminal of w columns and h lines.
+// start shows the screen in a terminal of w columns and h lines, typed at by a person.
 func start(t *testing.T, w, h int, o Options) *terminal {
+	t.Helper()
+	return startWith(t, w, h, o, func(m *screen) {
+		at := epoch
+		m.typedAt = func() time.Time { at = at.Add(50 * time.Millisecond); return at }
+	})
+}
+
+// startWith is start, with what is to be done to the screen before it runs.
+func startWith(t *testing.T, w, h int, o Options, prepare func(*screen)) *terminal {
 	t.Helper()
 	term := &terminal{
 		t: t, em: vt.NewSafeEmulator(w, h), in: newKeyboard(), done: make(chan error, 1), drawn: make(chan struct{}, 1),
@@ -110,7 +122,10 @@ func start(t *testing.T, w, h int, o Options) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Theme, o.Input, o.Output, o.Version = theme, term.in, term, "0.1"
+	o.Theme, o.Version = theme, "0.1"
+	if o.Input == nil {
+		o.Input, o.Output = term.in, term
+	}
 	o.ReducedMotion = true
 	if o.Now == nil {
 		o.Now = func() time.Time { return epoch.Add(9 * time.Second) }
@@ -123,7 +138,12 @@ func start(t *testing.T, w, h int, o Options) *terminal {
 		_, _ = io.Copy(term.in, term.em)
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
-	go func() { term.done <- runWith(ctx, o, func(p *tea.Program) { term.prog <- p }) }()
+	go func() {
+		term.done <- runWith(ctx, o, func(m *screen, p *tea.Program) {
+			prepare(m)
+			term.prog <- p
+		})
+	}()
 	t.Cleanup(func() {
 		cancel()
 		term.in.close()
@@ -166,7 +186,7 @@ func (t *terminal) resize(w, h int) {
 // typed sends keys as a terminal does. Names in <> are special keys.
 func (t *terminal) typed(script string) {
 	t.t.Helper()
-	special := strings.NewReplacer("<enter>", "\r", "<tab>", "\t", "<esc>", "\x1b", "<up>", "\x1b[A", "<down>", "\x1b[B",
+	special := strings.NewReplacer("<enter>", "\r", "<tab>", "\t", "<esc>", "\x1b[27u", "<up>", "\x1b[A", "<down>", "\x1b[B",
 		"<left>", "\x1b[D", "<right>", "\x1b[C", "<backspace>", "\x7f", "<shift+tab>", "\x1b[Z", "<alt+up>", "\x1b[1;3A",
 		"<pgup>", "\x1b[5~", "<pgdown>", "\x1b[6~", "<ctrl+c>", "\x03", "<ctrl+d>", "\x04", "<ctrl+t>", "\x14",
 		"<ctrl+r>", "\x12", "<ctrl+j>", "\n", "<alt+enter>", "\x1b\r", "<shift+enter>", "\x1b[13;2u", "<undo>", "\x1f",

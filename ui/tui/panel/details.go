@@ -162,7 +162,7 @@ func plainValue(v json.RawMessage) string {
 	return b.String()
 }
 
-// Decided says in words how a call was decided: "by you: once", "rule sys.exec(go test *)".
+// Decided says in words how a call was decided: "allowed by you, once", "denied by rule sys.exec(rm *)".
 func Decided(d toolrt.Decision) string {
 	verb := "allowed"
 	if !d.Allow {
@@ -176,8 +176,11 @@ func Decided(d toolrt.Decision) string {
 		by = "by " + d.By
 	}
 	s := verb + " " + by
-	if d.Rule != "" {
-		s += ", " + d.Rule
+	switch {
+	case d.Rule != "" && d.By == "rule":
+		s = verb + " by rule " + d.Rule
+	case d.Rule != "":
+		s += ", rule " + d.Rule
 	}
 	if d.Scope != "" {
 		s += ", " + d.Scope

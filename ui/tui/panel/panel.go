@@ -192,8 +192,8 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 	switch a {
 	case keymap.PanelOpen:
 		m.full, m.scroll = !m.full, 0
-		if m.full && n.call.Status.Terminal() {
-			return send(WantOutput{n.call.Path})
+		if m.full {
+			return m.wantOutput(n)
 		}
 	case keymap.PanelCancel:
 		if !n.call.Status.Terminal() {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"parley/agent/monitor"
 	"parley/agent/record"
 	"parley/toolrt"
@@ -42,7 +44,7 @@ type tree struct {
 	order   []int            // turns, oldest first
 	folds   map[string]bool  // by row id; unset means the default
 	running int              // calls that run or wait
-	last    string           // path of the call that changed last
+	live    string           // path of the call that began to run or to wait for the person last
 }
 
 func newTree() tree {
@@ -66,8 +68,9 @@ func (m *Model) Add(calls []record.Call) {
 	m.followLive()
 }
 
-// Apply takes live events.
-func (m *Model) Apply(events []monitor.Event) {
+// Apply takes live events. The command asks for the whole output of a call that has just ended
+// while its details fill the panel; it is nil otherwise.
+func (m *Model) Apply(events []monitor.Event) tea.Cmd {
 	for _, e := range events {
 		for _, c := range e.Calls {
 			m.tree.put(c)
@@ -79,7 +82,22 @@ func (m *Model) Apply(events []monitor.Event) {
 			}
 		}
 	}
-	m.followLive()
+	if !m.full {
+		m.followLive()
+		return nil
+	}
+	return m.wantOutput(m.selected())
+}
+
+// wantOutput asks for the whole output of a call that has ended, unless it is here.
+func (m *Model) wantOutput(n *node) tea.Cmd {
+	if n == nil || !n.call.Status.Terminal() {
+		return nil
+	}
+	if _, ok := m.outputs[n.call.Path]; ok {
+		return nil
+	}
+	return send(WantOutput{n.call.Path})
 }
 
 // WantsOlder says which turn is the oldest one known, and whether the cursor has come to it and
@@ -97,8 +115,10 @@ func active(c record.Call) bool {
 }
 
 func (t *tree) put(c record.Call) {
-	t.last = c.Path
 	n := t.nodes[c.Path]
+	if !c.Agent && (c.Status == toolrt.StatusRunning || c.Status == toolrt.StatusWaiting) && (n == nil || n.call.Status != c.Status) {
+		t.live = c.Path
+	}
 	if n != nil {
 		t.count(n.call, -1)
 		n.call = c
@@ -143,6 +163,9 @@ func (t *tree) rows(f filter) []row {
 	var rows []row
 	for i := len(t.order) - 1; i >= 0; i-- {
 		turn := t.order[i]
+		if t.empty(turn) {
+			continue
+		}
 		r := row{id: turnID(turn), turn: turn, foldable: true, folded: t.folded(turnID(turn), i != len(t.order)-1)}
 		at := len(rows)
 		rows = append(rows, r)
@@ -157,6 +180,16 @@ func (t *tree) rows(f filter) []row {
 		}
 	}
 	return rows
+}
+
+// empty reports whether nothing was called in a turn: the agent one talks to is no call of it.
+func (t *tree) empty(turn int) bool {
+	for _, path := range t.turns[turn] {
+		if c := t.nodes[path].call; c.Parent != "" || !c.Agent {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *tree) folded(id string, def bool) bool {
@@ -234,15 +267,17 @@ func (t *tree) open(path string) bool {
 	return true
 }
 
-// followLive puts the cursor on the call that changed last and is still at work.
+// followLive puts the cursor on the call that began to run or to wait last.
 func (m *Model) followLive() {
 	if !m.follow {
 		return
 	}
-	if n := m.tree.nodes[m.tree.last]; n != nil && (active(n.call) || m.cursor[tabCalls] == "") && !n.call.Agent {
-		m.cursor[tabCalls] = m.tree.last
-		m.scroll = 0
+	n := m.tree.nodes[m.tree.live]
+	if n == nil || m.cursor[tabCalls] == m.tree.live {
+		return
 	}
+	m.cursor[tabCalls] = m.tree.live
+	m.scroll = 0
 }
 
 // counts says how many of a turn's calls are in which state, in words, agents of chats left out.

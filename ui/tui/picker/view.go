@@ -219,7 +219,7 @@ func (m *Model) factLines(s record.Session, w int) []string {
 		facts = append(facts, fmt.Sprintf("$%.2f", float64(s.CostMicro)/1e6))
 	}
 	if s.Usage.TotalTokens > 0 {
-		facts = append(facts, plural(s.Usage.TotalTokens, "token"))
+		facts = append(facts, fmt.Sprintf("%.1fk tokens", float64(s.Usage.TotalTokens)/1000))
 	}
 	add := func(label, value string) {
 		if value != "" {

@@ -1,0 +1,166 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/agent/model"
+	"parley/agent/record"
+	"parley/toolrt"
+)
+
+// sizes are those at which screens are compared.
+var sizes = []struct{ w, h int }{{120, 36}, {80, 24}, {40, 12}}
+
+// scene is a session in the middle of a turn: calls done, running, waiting and denied.
+func scene() (*fakeBackend, *fakeChat, chan struct{}) {
+	b := newBackend()
+	chat := newChat("01J8M3TT0000000000000000Q4")
+	chat.row.Turns = 2
+	hold := make(chan struct{})
+	old := []record.Call{
+		leaf(2, 0, "sys.read", `{"filename":"auth/login.go"}`, toolrt.StatusSuccess),
+		leaf(2, 1, "sys.remove", `{"location":"tmp/"}`, toolrt.StatusDenied),
+	}
+	old[1].Decision = &toolrt.Decision{By: "user", Scope: "once", Note: "keep the cache"}
+	old[1].Result = "denied by the user"
+	chat.calls = append(chat.calls, entry(1))
+	chat.message(model.User, "Is the cache in the way?")
+	chat.message(model.Assistant, "Let me look.", old...)
+	chat.message(model.Assistant, "No, the cache is fine. The **clock** is the suspect:\n\n```go\nif tok.Expiry.Before(now) { return ErrExpired }\n```\n")
+	chat.turn = func(ctx context.Context, c *fakeChat, _ string) error {
+		find := leaf(3, 0, "sys.find", `{"pattern":"**/*login*_test.go"}`, toolrt.StatusSuccess)
+		run := leaf(3, 1, "sys.exec", `{"command":"go test ./auth -run Login","directory":"."}`, toolrt.StatusRunning)
+		run.Decision = &toolrt.Decision{Allow: true, By: "rule", Rule: "sys.exec(go test *)", Scope: "project"}
+		issue := leaf(3, 2, "github.create_issue", `{"owner":"acme","repo":"shop","title":"Login test uses real clock"}`, toolrt.StatusPending)
+		diff := leaf(3, 3, "sys.exec", `{"command":"git diff HEAD~3"}`, toolrt.StatusPending)
+		diff.Waits = "3"
+		c.message(model.Assistant, "I will look at the failing test first, then compare with the last green commit.", find, run, issue, diff)
+		c.output("0/3.1", "=== RUN   TestLogin\n    login_test.go:52: token expired\n--- FAIL: TestLogin\n")
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
+	b.fresh = chat
+	return b, chat, hold
+}
+
+func approval(id, label, tool string) agent.ApprovalQuestion {
+	return agent.ApprovalQuestion{
+		ID: id, Turn: 3, Path: "0/3.2", Label: label, Agents: []string{"planner"}, Tool: tool, Source: "openapi:github",
+		Arguments: `{"owner":"acme","repo":"shop","title":"Login test uses real clock"}`,
+		Preview:   toolrt.Preview{Summary: "POST https://api.github.com/repos/acme/shop/issues", URL: "https://api.github.com/repos/acme/shop/issues"},
+		Dir:       "/home/me/shop", Reason: "it sends data to api.github.com", Place: 3, Batch: 4,
+		Rules: []agent.RuleOffer{{Text: tool + "(owner=acme, repo=shop)"}, {Text: tool, Past: 2}},
+	}
+}
+
+func credential(id string) agent.InputQuestion {
+	secret := true
+	return agent.InputQuestion{
+		ID: id, Path: "0/3.2", Label: "3", Agents: []string{"planner"}, Tool: "github.create_issue", Credential: "github",
+		Sets: []string{"GITHUB_TOKEN"}, Keep: []string{"session", "call"},
+		Question: toolrt.Question{
+			Message: "Create a token with the issues scope",
+			Fields:  []toolrt.Field{{Name: "token", Sensitive: &secret}, {Name: "host", Sensitive: new(bool)}},
+		},
+	}
+}
+
+// ask puts a question to the person in the background until the test ends; the answer goes to the
+// channel.
+func ask(t *testing.T, q *Questions, a agent.ApprovalQuestion) chan agent.ApprovalAnswer {
+	out := make(chan agent.ApprovalAnswer, 1)
+	go func() {
+		if answer, err := q.Authorize(t.Context(), a); err == nil {
+			out <- answer
+		}
+	}()
+	return out
+}
+
+func TestScreens(t *testing.T) {
+	for _, size := range sizes {
+		name := func(scene string) string { return fmt.Sprintf("%s_%dx%d", scene, size.w, size.h) }
+		t.Run(name("chat"), func(t *testing.T) {
+			b, _, _ := scene()
+			term := start(t, size.w, size.h, Options{Backend: b})
+			term.shows("mode", "login-bug")
+			term.typed("Find out why login fails<enter>")
+			term.shows("run", "git diff")
+			term.typed("also check the refresh path")
+			term.shows("refresh path")
+			term.golden(name("chat"))
+		})
+		t.Run(name("approval"), func(t *testing.T) {
+			b, _, _ := scene()
+			q := NewQuestions()
+			term := start(t, size.w, size.h, Options{Backend: b, Questions: q})
+			term.typed("Find out why login fails<enter>")
+			term.shows("1 run")
+			ask(t, q, approval("q1", "3", "github.create_issue"))
+			term.shows("1 ask")
+			term.typed("<tab>")
+			term.shows("once")
+			term.golden(name("approval"))
+		})
+		t.Run(name("credential"), func(t *testing.T) {
+			b, _, _ := scene()
+			q := NewQuestions()
+			term := start(t, size.w, size.h, Options{Backend: b, Questions: q})
+			term.typed("Find out why login fails<enter>")
+			term.shows("1 run")
+			go func() { _, _ = q.Prompt(t.Context(), credential("q1")) }()
+			term.shows("1 ask")
+			term.typed("<tab>secret")
+			term.shows("token")
+			term.golden(name("credential"))
+		})
+		t.Run(name("picker"), func(t *testing.T) {
+			b, _, _ := scene()
+			b.sessions = sessions()
+			term := start(t, size.w, size.h, Options{Backend: b, StartPicker: true})
+			term.shows("flaky ci")
+			term.typed("<down>")
+			term.golden(name("picker"))
+		})
+		t.Run(name("resume"), func(t *testing.T) {
+			b, chat, _ := scene()
+			chat.open, chat.doubt = true, doubt()
+			term := start(t, size.w, size.h, Options{Backend: b})
+			term.shows("resume")
+			term.typed("<tab>")
+			term.shows("again")
+			term.golden(name("resume"))
+		})
+	}
+}
+
+func doubt() []agent.OpenCall {
+	call := leaf(2, 2, "sys.exec", `{"command":"go test ./auth -run Login"}`, toolrt.StatusRunning)
+	return []agent.OpenCall{{
+		Key: record.Key{Turn: 2, Path: call.Path}, Call: call, Started: epoch, Printed: "=== RUN   TestLogin\n", Effects: "may change something",
+	}}
+}
+
+func sessions() []record.Session {
+	at := epoch.Add(9 * time.Second)
+	mk := func(id, title, agent, program string, ago time.Duration, st record.SessionState) record.Session {
+		return record.Session{
+			ID: id, Title: title, Agent: agent, Program: program, Dir: "/home/me/shop", State: st, Model: "openai/gpt-x",
+			Created: at.Add(-ago - time.Hour), Updated: at.Add(-ago), Turns: 4, Calls: 23, CostMicro: 370_000,
+			Usage: model.Usage{TotalTokens: 82_000},
+		}
+	}
+	return []record.Session{
+		mk("01J8M3TT0000000000000000Q4", "login-bug", "planner", "/p/triage.gpt", 2*time.Minute, record.StateAsk),
+		mk("01J8M3TT0000000000000000Q5", "release notes 2.3", "writer", "/p/notes.gpt", 3*time.Hour, record.StateIdle),
+		mk("01J8M3TT0000000000000000Q6", "flaky ci", "tester", "/p/ci.gpt", 26*time.Hour, record.StateStop),
+		mk("01J8M3TT0000000000000000Q7", "petstore import 漢字", "planner", "", 49*time.Hour, record.StateDone),
+	}
+}
