@@ -154,6 +154,7 @@ func TestCloseEndsHangingAndHeldReplies(t *testing.T) {
 	var wg sync.WaitGroup
 	begun := make(chan bool, 1)
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	for range 2 {
 		wg.Go(func() {
 			req := model.Request{Messages: []model.Message{user("x")}}
