@@ -1,7 +1,6 @@
 package toolrt
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -184,8 +183,10 @@ func structureProblem(text string, maxDepth int) string {
 
 // MaskArguments returns args with the values of the top-level keys in secret replaced, for
 // everything but the tool itself (R70). The rest of the text is kept as it stands. Text that is no
-// object is returned as it is.
+// object is returned as it is; of an object that is broken, what follows the break is left out,
+// since a secret may be in it.
 func MaskArguments(args string, secret []string) string {
+	const unread = "‹not shown›"
 	if len(secret) == 0 {
 		return args
 	}
@@ -193,27 +194,23 @@ func MaskArguments(args string, secret []string) string {
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
 		return args
 	}
-	var out bytes.Buffer
+	var out strings.Builder
 	last := 0
 	for dec.More() {
 		key, err := dec.Token()
-		if err != nil {
-			return out.String() + args[last:]
-		}
 		from := int(dec.InputOffset())
+		if err != nil {
+			return out.String() + args[last:max(last, from)] + unread
+		}
 		var value json.RawMessage
 		err = dec.Decode(&value)
-		to := int(dec.InputOffset())
 		if name, _ := key.(string); isSecret(name, secret) {
-			from += strings.IndexByte(args[from:], ':') + 1
-			out.WriteString(args[last:from] + `"‹secret:` + name + `›"`)
-			if err != nil { // a value that does not end is hidden to the end of the text
-				return out.String()
-			}
-			last = to
+			colon := strings.IndexByte(args[from:], ':')
+			out.WriteString(args[last:from+colon+1] + `"‹secret:` + name + `›"`)
+			last = int(dec.InputOffset())
 		}
 		if err != nil {
-			break
+			return out.String() + args[last:max(last, from)] + unread
 		}
 	}
 	return out.String() + args[last:]

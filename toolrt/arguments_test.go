@@ -228,7 +228,10 @@ func TestR70MaskArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{`{"user":"a","password":"hush","n":1}`, `{"user":"a","password":"‹secret:password›","n":1}`},
 		{`{ "Password" : {"deep": [1, 2]} , "x":2}`, `{ "Password" :"‹secret:Password›" , "x":2}`},
-		{`{"password":"hu`, `{"password":"‹secret:password›"`},
+		{`{"password":"hu`, `{"password":"‹secret:password›"‹not shown›`},
+		{`{"a":tru,"password":"hush"}`, `{"a"‹not shown›`},
+		{`{"a":1,"password" "hush"}`, `{"a":1,"password""‹secret:password›"‹not shown›`},
+		{`{"a":1,pass`, `{"a":1,‹not shown›`},
 		{`{"a":{"password":"kept"}}`, `{"a":{"password":"kept"}}`},
 		{`plain`, `plain`},
 		{``, ``},

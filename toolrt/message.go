@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -110,9 +111,10 @@ func (r *Runtime) cleanError(e *Error) {
 	}
 	e.Feedback = clean(e.Feedback, false)
 	e.Partial = cutStart(clean(e.Partial, true), r.policy.MaxErrorBytes)
-	for _, list := range [][]string{e.Problems, e.DidYou, e.Available} {
-		for i, s := range list {
-			list[i] = clean(s, true)
+	for _, list := range []*[]string{&e.Problems, &e.DidYou, &e.Available} {
+		*list = slices.Clone(*list) // the tool may use the same error again
+		for i, s := range *list {
+			(*list)[i] = clean(s, true)
 		}
 	}
 }

@@ -228,10 +228,30 @@ func TestCredentialsAreHandedOnAndNowhereElse(t *testing.T) {
 		if strings.Contains(j.stored["cred"], "sk-") || len(seen.pieces) > 0 || len(filesIn(t, dir)) > 0 {
 			t.Errorf("%s: stored %q, shown %q, files %q", name, j.stored["cred"], seen.pieces, filesIn(t, dir))
 		}
+		small := newRuntime(t, Options{Policy: Policy{MaxWholeBytes: 10}})
+		if o := run(t, small, c); o.Err == nil || o.Full != "" {
+			t.Errorf("%s, over the limit: %+v", name, o)
+		}
 		if again := run(t, r, c); again.Full != "" || !again.Recorded {
 			t.Errorf("%s: from the record: %+v", name, again)
 		}
 	}
+}
+
+func TestR67MetaAndNamesOfFiles(t *testing.T) {
+	r := newRuntime(t, Options{Redactor: secrets("sk-0123456789abcdef")})
+	meta := json.RawMessage(`{"url":"x?key=sk-0123456789abcdef"}`)
+	files := []string{"a", "sk-0123456789abcdef"}
+	o := run(t, r, call("x", exclusive, func(context.Context, *Invocation) (Output, error) {
+		return Output{Meta: meta, FilesTouched: files}, nil
+	}))
+	if string(o.Output.Meta) != `{"url":"x?key=‹secret›"}` || o.Output.FilesTouched[1] != "‹secret›" || files[1] == "‹secret›" {
+		t.Errorf("output %+v", o.Output)
+	}
+	broken := run(t, r, call("x", exclusive, func(context.Context, *Invocation) (Output, error) {
+		return Output{Meta: json.RawMessage("{")}, nil
+	}))
+	mustJSON(t, broken)
 }
 
 func TestWholeResults(t *testing.T) {

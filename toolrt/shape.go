@@ -2,8 +2,10 @@ package toolrt
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -28,6 +30,7 @@ func (p *Prepared) blank() *Outcome {
 	o := &Outcome{Call: p.call, FinishedAt: p.r.opts.Now(), Waited: p.waited}
 	if p.decision.By != "" {
 		d := p.decision
+		d.Note = p.r.redact(d.Note)
 		if d.Arguments != nil {
 			args := p.storedArguments(*d.Arguments)
 			d.Arguments = &args
@@ -134,19 +137,19 @@ func (p *Prepared) finished(res Output, out *stream) *Outcome {
 // finishedSecret hands the text on as it is, and nowhere else.
 func (p *Prepared) finishedSecret(res Output, out *stream) *Outcome {
 	p.dropFile(out)
-	full := res.Text
+	text := wholeText(res.Text)
 	switch {
 	case res.Capture != nil:
-		full += res.Capture.excerpt().head
+		text = res.Capture.excerpt().after(res.Text)
 	case res.FromOut:
-		full += out.excerpt().head
+		text = out.excerpt().after(res.Text)
 	}
-	if limit := p.r.policy.MaxWholeBytes; len(full) > limit {
+	if limit := p.r.policy.MaxWholeBytes; !text.whole || text.bytes > int64(limit) {
 		return p.failed(tooLarge(p.call, limit))
 	}
 	res.Secret = true
 	o := p.passed(res, presented{})
-	o.Full = full
+	o.Full = text.head
 	return o
 }
 
@@ -193,6 +196,13 @@ func (e excerpt) after(text string) excerpt {
 func (p *Prepared) passed(res Output, text presented) *Outcome {
 	o := p.blank()
 	res.Text, res.Capture, res.FromOut = text.text, nil, false
+	if res.Meta = json.RawMessage(p.r.redact(string(res.Meta))); !json.Valid(res.Meta) {
+		res.Meta = nil // it could not be stored
+	}
+	res.FilesTouched = slices.Clone(res.FilesTouched)
+	for i, name := range res.FilesTouched {
+		res.FilesTouched[i] = p.r.redact(name)
+	}
 	o.Output, o.Message, o.Status = &res, text.text, StatusSuccess
 	if res.IsError {
 		o.Status = StatusFailed
