@@ -55,10 +55,30 @@ type line struct {
 	unit string
 }
 
+// drawing is the lines of a block: those above its text, the text, which is shared with its
+// document so that a long reply that grows is not copied for each frame, and those below.
+type drawing struct {
+	head []line
+	body []string
+	tail []line
+}
+
+func (d *drawing) len() int { return len(d.head) + len(d.body) + len(d.tail) }
+
+func (d *drawing) at(i int) line {
+	if i < len(d.head) {
+		return d.head[i]
+	}
+	if i -= len(d.head); i < len(d.body) {
+		return line{text: d.body[i]}
+	}
+	return d.tail[i-len(d.body)]
+}
+
 // drawn is how a block looks, and what that depends on.
 type drawn struct {
 	is    look
-	lines []line // nil when they were dropped
+	lines *drawing // nil when it was dropped
 }
 
 // look is everything the drawing of a block depends on.
@@ -76,7 +96,7 @@ func callUnit(path string) string { return "call " + path }
 func codeUnit(i int) string       { return fmt.Sprintf("code %d", i) }
 
 // lines returns the drawn lines of block i.
-func (m *Model) lines(i int) []line {
+func (m *Model) lines(i int) *drawing {
 	b := m.at(i)
 	is := m.look(b, i)
 	if b.drawn.lines == nil || b.drawn.is != is {
@@ -85,7 +105,7 @@ func (m *Model) lines(i int) []line {
 		}
 		b.timed = false
 		b.drawn = drawn{is: is, lines: m.draw(b, is.follows)}
-		b.rows = len(b.drawn.lines)
+		b.rows = b.drawn.lines.len()
 		b.drawn.is = m.look(b, i) // drawing has told whether it depends on time
 	}
 	return b.drawn.lines
@@ -97,7 +117,7 @@ func (m *Model) height(i int) int {
 	if b.rows > 0 && b.drawn.is == m.look(b, i) {
 		return b.rows
 	}
-	return len(m.lines(i))
+	return m.lines(i).len()
 }
 
 func (m *Model) look(b *block, i int) look {
@@ -121,7 +141,7 @@ func (m *Model) follows(b *block, i int) bool {
 
 // draw makes the lines of a block. The first is empty, as distance to the block before, unless the
 // block holds only further calls.
-func (m *Model) draw(b *block, follows bool) []line {
+func (m *Model) draw(b *block, follows bool) *drawing {
 	p := &page{m: m, b: b, w: max(m.w-1, 1)}
 	switch {
 	case b.msg.Notice != "":
@@ -131,26 +151,29 @@ func (m *Model) draw(b *block, follows bool) []line {
 	default:
 		p.reply(follows)
 	}
-	for i := range p.lines {
-		if text.Width(p.lines[i].text) > p.w {
-			p.lines[i].text = text.Cut(p.lines[i].text, p.w, "")
-		}
-	}
-	if len(p.lines) == 0 { // every block has a line, so that it can be counted and chosen
+	if p.len() == 0 { // every block has a line, so that it can be counted and chosen
 		p.add("", "")
 	}
-	return p.lines
+	return &p.drawing
 }
 
 // page collects the lines of one block.
 type page struct {
-	m     *Model
-	b     *block
-	w     int
-	lines []line
+	m *Model
+	b *block
+	w int
+	drawing
 }
 
-func (p *page) add(unit, s string) { p.lines = append(p.lines, line{text: s, unit: unit}) }
+// add adds a line, cut to the width, above the text or below it.
+func (p *page) add(unit, s string) {
+	l := line{text: text.Cut(s, p.w, ""), unit: unit}
+	if p.body == nil {
+		p.head = append(p.head, l)
+	} else {
+		p.tail = append(p.tail, l)
+	}
+}
 
 func (p *page) style() *style.Set { return p.m.style }
 
@@ -187,7 +210,7 @@ func (p *page) user() {
 
 func (p *page) reply(follows bool) {
 	b, s := p.b, p.style()
-	said := p.m.docLines(&b.doc, p.w)
+	said := b.doc.Lines(p.m.markdown, p.w)
 	onlyCalls := len(said) == 0 && b.thought == ""
 	if !follows || !onlyCalls {
 		p.add("", "")
@@ -201,8 +224,8 @@ func (p *page) reply(follows bool) {
 		p.add("", text.Spread(name, turn, p.w, s.Glyphs.Ellipsis))
 	}
 	p.reasoning()
-	for _, l := range said {
-		p.add("", l)
+	if len(said) > 0 {
+		p.body = said
 	}
 	if b.msg.Message.Aborted {
 		p.add("", s.Warning.Render("// interrupted"))
@@ -214,11 +237,6 @@ func (p *page) reply(follows bool) {
 	if len(b.calls) == 0 {
 		p.unrun()
 	}
-}
-
-// docLines draws a text. Width 0 and less has none.
-func (m *Model) docLines(d *markdown.Doc, width int) []string {
-	return d.Lines(m.markdown, width)
 }
 
 // reasoning shows what the model thought: one line, or all of it when unfolded.

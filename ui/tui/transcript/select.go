@@ -2,9 +2,9 @@ package transcript
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"parley/agent/model"
@@ -30,12 +30,13 @@ func (m *Model) units(pos int) []string {
 			names = append(names, codeUnit(i))
 		}
 	}
-	for _, l := range m.lines(pos) {
-		if l.unit != "" && !slices.Contains(names, l.unit) {
-			if l.unit == reasoningUnit {
-				names = slices.Insert(names, 1, l.unit)
-				continue
-			}
+	lines := m.lines(pos)
+	for _, l := range slices.Concat(lines.head, lines.tail) {
+		switch {
+		case l.unit == "" || slices.Contains(names, l.unit):
+		case l.unit == reasoningUnit:
+			names = slices.Insert(names, 1, l.unit)
+		default:
 			names = append(names, l.unit)
 		}
 	}
@@ -43,25 +44,23 @@ func (m *Model) units(pos int) []string {
 }
 
 // chosen reports whether line i of a block belongs to what is selected.
-func (m *Model) chosen(b *block, lines []line, i int) bool {
+func (m *Model) chosen(b *block, lines *drawing, i int) bool {
 	if m.selected.block != b {
 		return false
 	}
-	var k int
 	if n, ok := strings.CutPrefix(m.selected.name, "code "); ok {
-		for _, d := range n {
-			k = 10*k + int(d-'0')
-		}
+		k, _ := strconv.Atoi(n)
 		start, end := codeLines(b, lines, k)
 		return i >= start && i < end
 	}
-	return lines[i].unit == m.selected.name && (i > 0 || lines[i].text != "")
+	l := lines.at(i)
+	return l.unit == m.selected.name && (i > 0 || l.text != "")
 }
 
 // codeLines finds where code block k of a message was drawn: by its text, which is drawn line by
 // line behind an indentation.
-func codeLines(b *block, lines []line, k int) (start, end int) {
-	at := 0
+func codeLines(b *block, lines *drawing, k int) (start, end int) {
+	at, n := 0, lines.len()
 	for i, c := range markdown.Blocks(b.doc.Source()) {
 		if i > k {
 			break
@@ -72,10 +71,10 @@ func codeLines(b *block, lines []line, k int) (start, end int) {
 			if want == "" {
 				continue
 			}
-			for at < len(lines) && !drawnFrom(lines[at], want) {
+			for at < n && !drawnFrom(lines.at(at), want) {
 				at++
 			}
-			if at == len(lines) {
+			if at == n {
 				return 0, 0
 			}
 			if start < 0 {
@@ -160,7 +159,7 @@ func (m *Model) choose(pos int, name string) {
 	}
 	lines := m.lines(pos)
 	first, last := -1, 0
-	for i := range lines {
+	for i := range lines.len() {
 		if m.chosen(m.blocks[pos], lines, i) {
 			if first < 0 {
 				first = i
@@ -288,77 +287,4 @@ func (m *Model) Copy() string {
 		}
 	}
 	return b.doc.Source()
-}
-
-// Search looks for text, ignoring case, selects the newest block that holds it, and returns how
-// many loaded ones do. An empty text ends the search.
-func (m *Model) Search(q string) int {
-	m.query = strings.ToLower(q)
-	if m.query == "" {
-		return 0
-	}
-	n, newest := 0, -1
-	for i, b := range m.blocks {
-		if m.holds(b) {
-			n++
-			newest = i
-		}
-	}
-	if newest >= 0 {
-		m.choose(newest, "")
-	}
-	return n
-}
-
-// SearchNext goes to the next (+1: newer, -1: older) block that holds the text.
-func (m *Model) SearchNext(dir int) {
-	if m.query == "" {
-		return
-	}
-	pos := m.place(m.selected.block)
-	if pos < 0 {
-		pos = len(m.blocks)
-	}
-	for pos += sign(dir); pos >= 0 && pos < len(m.blocks); pos += sign(dir) {
-		if m.holds(m.blocks[pos]) {
-			m.choose(pos, "")
-			return
-		}
-	}
-}
-
-// holds reports whether a block's text or the lines of its calls hold what is searched.
-func (m *Model) holds(b *block) bool {
-	if strings.Contains(strings.ToLower(b.doc.Source()), m.query) || strings.Contains(strings.ToLower(b.msg.Notice), m.query) {
-		return true
-	}
-	return m.callsHold(b.calls)
-}
-
-func (m *Model) callsHold(nodes []*node) bool {
-	for _, n := range nodes {
-		if strings.Contains(strings.ToLower(Title(n.call)), m.query) || m.callsHold(n.children) {
-			return true
-		}
-	}
-	return false
-}
-
-// found marks what is searched in a drawn line.
-func (m *Model) found(s string) string {
-	plain := strings.ToLower(ansi.Strip(s))
-	if !strings.Contains(plain, m.query) {
-		return s
-	}
-	var ranges []lipgloss.Range
-	for from := 0; ; {
-		i := strings.Index(plain[from:], m.query)
-		if i < 0 {
-			break
-		}
-		start := text.Width(plain[:from+i])
-		ranges = append(ranges, lipgloss.NewRange(start, start+text.Width(m.query), m.style.Selection))
-		from += i + len(m.query)
-	}
-	return lipgloss.StyleRanges(s, ranges...)
 }

@@ -263,7 +263,7 @@ func (p *page) conversation(n *node, unit, indent string) {
 			}
 			continue
 		}
-		for _, l := range p.m.docLines(&in.doc, w) {
+		for _, l := range in.doc.Lines(p.m.markdown, w) {
 			p.add(unit, indent+l)
 		}
 	}

@@ -72,10 +72,10 @@ func (m *Model) resolve(pos int, a anchor) (int, int) {
 }
 
 // unitRange is where a unit's lines begin, and how many there are up to its last.
-func unitRange(lines []line, unit string) (start, n int) {
+func unitRange(lines *drawing, unit string) (start, n int) {
 	start = -1
-	for i, l := range lines {
-		if l.unit == unit {
+	for i := range lines.len() {
+		if lines.at(i).unit == unit {
 			if start < 0 {
 				start = i
 			}
@@ -88,9 +88,10 @@ func unitRange(lines []line, unit string) (start, n int) {
 // anchorAt remembers a line.
 func (m *Model) anchorAt(pos, off int) anchor {
 	lines := m.lines(pos)
-	off = min(off, len(lines)-1)
-	start, n := unitRange(lines, lines[off].unit)
-	return anchor{block: m.at(pos), unit: lines[off].unit, sub: off - start, of: n}
+	off = min(off, lines.len()-1)
+	unit := lines.at(off).unit
+	start, n := unitRange(lines, unit)
+	return anchor{block: m.at(pos), unit: unit, sub: off - start, of: n}
 }
 
 // keepPlace runs a change of how everything is drawn and stays at the same place in the text.
@@ -205,7 +206,7 @@ func (m *Model) View() string {
 	rows := 0
 	for ; pos < m.len() && rows < m.h; pos++ {
 		lines := m.lines(pos)
-		for i := min(off, len(lines)); i < len(lines) && rows < m.h; i++ {
+		for i := min(off, lines.len()); i < lines.len() && rows < m.h; i++ {
 			if rows > 0 {
 				out.WriteByte('\n')
 			}
@@ -227,14 +228,14 @@ func (m *Model) View() string {
 }
 
 // writeLine writes line i of a block behind the column that shows what is chosen.
-func (m *Model) writeLine(out *strings.Builder, b *block, lines []line, i int) {
+func (m *Model) writeLine(out *strings.Builder, b *block, lines *drawing, i int) {
 	edge := " "
 	if m.focused && m.chosen(b, lines, i) {
 		edge = m.style.Accent.Render(m.style.Glyphs.Cursor)
 	}
 	out.WriteString(edge)
 	if m.w > 1 {
-		s := lines[i].text
+		s := lines.at(i).text
 		if m.query != "" {
 			s = m.found(s)
 		}
