@@ -601,3 +601,29 @@ func FuzzStreams(f *testing.F) {
 type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
+
+// FuzzErrorBodies feeds bytes as the body of a refusal: the error must be one clean line.
+func FuzzErrorBodies(f *testing.F) {
+	for _, seed := range []string{`{"error":{"message":"x\u001b","code":7}}`, `[{"error":"x"}]`, "<html>", `{"error":[]}`, "\xff\x1b[2J"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for name, open := range providers {
+			carrier := roundTrip(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{
+					StatusCode: 400, Status: "400 Bad Request", Header: http.Header{"Content-Type": {"application/json"}},
+					Body: readCloser{strings.NewReader(string(body))}, Request: r,
+				}, nil
+			})
+			m, err := open().Open("test", model.Options{BaseURL: "http://localhost:1", Transport: carrier})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = m.Stream(t.Context(), hello(), func(model.Delta) { t.Errorf("%s: a 400 was shown or retried", name) })
+			e, ok := errors.AsType[*model.Error](err)
+			if !ok || e.Status != 400 || e.Message == "" || e.Message != model.Clean(e.Message) || e.Code != model.Clean(e.Code) {
+				t.Errorf("%s: %#v", name, err)
+			}
+		}
+	})
+}

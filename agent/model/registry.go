@@ -63,20 +63,18 @@ func (r *Registry) Provider(name string) (Provider, bool) {
 	return nil, false
 }
 
-// Open opens the model of a "provider/name". A ref without a known provider before its first slash
-// goes to the provider fallback (which may be "") with the whole text as the name.
+// Open opens the model of a "provider/name"; a provider's name alone opens its default model. A ref
+// without a known provider before its first slash goes to the provider fallback (which may be "")
+// with the whole text as the name.
 func (r *Registry) Open(ref, fallback string, o Options) (Model, error) {
-	provider, name, ok := strings.Cut(ref, "/")
+	provider, name, _ := strings.Cut(ref, "/")
 	p, known := r.Provider(provider)
-	if !ok || !known {
+	if !known {
 		if p, known = r.Provider(fallback); !known {
 			return nil, fmt.Errorf("model %q names no provider: write PROVIDER/NAME with one of %s",
 				ref, strings.Join(r.names(), ", "))
 		}
 		name = ref
-		if !ok && provider == p.Name() {
-			name = ""
-		}
 	}
 	return p.Open(name, o)
 }

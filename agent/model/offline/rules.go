@@ -1,38 +1,5 @@
 package offline
 
-import (
-	"regexp"
-	"strings"
-)
-
-// rule is one kind of request.
-type rule struct {
-	// example is shown by the help, if one of the tools is offered.
-	example string
-	// tools are the model-visible names of tools that can do it, best first. Empty: no tool is
-	// needed and say answers.
-	tools []string
-	// patterns are matched against a whole step, ignoring case. {name} stands for one word or a
-	// quoted text, {name…} for anything; the values are looked up in args.
-	patterns []string
-	// args are the names that tools give to a value, best first, by the value's name.
-	args map[string][]string
-	// fixed are values that are always passed, by the parameter's name.
-	fixed map[string]string
-	// named marks requests that name the tool themselves, in the value "tool". Only agents count
-	// with onlyAgents.
-	named, onlyAgents bool
-	// say answers without a tool.
-	say func(s speech) string
-}
-
-// speech is what an answer without a tool can tell about.
-type speech struct {
-	table  []rule
-	kit    toolkit
-	values map[string]string
-}
-
 // The parameter names of common values, those of GPTScript's tools first.
 var (
 	fileArg    = []string{"filename", "path", "file", "file_path", "filepath", "location"}
@@ -42,8 +9,9 @@ var (
 	patternArg = []string{"pattern", "glob", "query", "regex"}
 )
 
-// What a listing is asked for, and where.
+// What is asked for, and where.
 const (
+	finding  = `(?:find|locate)(?: all)?(?: the)?(?: files)?(?: named| called| matching| like)?`
 	things   = `(?:files?|folders?|director(?:y|ies)|contents?)(?: and folders)?`
 	inFolder = `(?: (?:in|of|under|at|from|below)(?: the)?(?: folder| directory)? {dir}(?: folder| directory)?)`
 )
@@ -79,15 +47,23 @@ var ruleTable = []rule{
 		say: func(s speech) string { return stream(s.values["count"], s.values["unit"]) },
 	},
 	{
-		example:  "what time is it?",
-		tools:    []string{"timeNow"},
-		patterns: []string{`what(?:'s| is)? ?(?:the )?time(?: is it)?(?: now)?`, `(?:what )?time(?: now)?`, `(?:tell|show) me the time`},
+		example: "what time is it?",
+		tools:   []string{"timeNow"},
+		patterns: []string{
+			`what(?:'s| is)? ?(?:the )?time(?: is it)?(?: now)?`,
+			`(?:what )?time(?: now)?`,
+			`(?:tell|show) me the time`,
+		},
 	},
 	{
-		example:  "what is $HOME?",
-		tools:    []string{"getenv"},
-		patterns: []string{`(?:what is |show (?:me )?|echo )\${env}`, `getenv \$?{env}`, `(?:what is |show (?:me )?)?(?:the )?(?:environment variable|value of) \$?{env}`},
-		args:     map[string][]string{"env": {"name", "variable"}},
+		example: "what is $HOME?",
+		tools:   []string{"getenv"},
+		patterns: []string{
+			`(?:what is |show (?:me )?|echo )\${env}`,
+			`getenv \$?{env}`,
+			`(?:what is |show (?:me )?)?(?:the )?(?:environment variable|value of) \$?{env}`,
+		},
+		args: map[string][]string{"env": {"name", "variable"}},
 	},
 	{
 		example: "fetch https://example.com",
@@ -130,8 +106,11 @@ var ruleTable = []rule{
 		fixed: map[string]string{promptParameter: "Please take over."},
 	},
 	{
-		named:    true,
-		patterns: []string{`(?:call|use)(?: the)?(?: tool)? {tool}`, `(?:call|use)(?: the)?(?: tool)? {tool} with {arguments…}`},
+		named: true,
+		patterns: []string{
+			`(?:call|use)(?: the)?(?: tool)? {tool}`,
+			`(?:call|use)(?: the)?(?: tool)? {tool} with {arguments…}`,
+		},
 	},
 	{
 		example: "list the files here",
@@ -145,16 +124,22 @@ var ruleTable = []rule{
 		args: map[string][]string{"dir": dirArg},
 	},
 	{
-		example:  "find *.go",
-		tools:    []string{"find", "glob"},
-		patterns: []string{`(?:find|locate)(?: all)?(?: the)?(?: files)?(?: named| called| matching| like)? {pattern}(?: files)?`, `(?:find|locate)(?: all)?(?: the)?(?: files)?(?: named| called| matching| like)? {pattern}(?: files)? (?:in|under|below) {dir}`},
-		args:     map[string][]string{"pattern": patternArg, "dir": {"directory", "dir", "path"}},
+		example: "find *.go",
+		tools:   []string{"find", "glob"},
+		patterns: []string{
+			finding + ` {pattern}(?: files)?`,
+			finding + ` {pattern}(?: files)? (?:in|under|below) {dir}`,
+		},
+		args: map[string][]string{"pattern": patternArg, "dir": {"directory", "dir", "path"}},
 	},
 	{
-		example:  "grep TODO in .",
-		tools:    []string{"grep"},
-		patterns: []string{`(?:grep|search)(?: for)? {pattern}`, `(?:grep|look|search)(?: for)? {pattern} (?:in|under|below) {dir}`},
-		args:     map[string][]string{"pattern": patternArg, "dir": dirArg},
+		example: "grep TODO in .",
+		tools:   []string{"grep"},
+		patterns: []string{
+			`(?:grep|search)(?: for)? {pattern}`,
+			`(?:grep|look|search)(?: for)? {pattern} (?:in|under|below) {dir}`,
+		},
+		args: map[string][]string{"pattern": patternArg, "dir": dirArg},
 	},
 	{
 		example:  "read go.mod",
@@ -163,10 +148,13 @@ var ruleTable = []rule{
 		args:     map[string][]string{"file": fileArg},
 	},
 	{
-		example:  "write hello to notes.txt",
-		tools:    []string{"write"},
-		patterns: []string{`(?:write|save|put) {content…} (?:to|into|in|as)(?: the)?(?: file)? {file}`, `create(?: the)?(?: file)? {file} (?:with|containing) {content…}`},
-		args:     map[string][]string{"file": fileArg, "content": contentArg},
+		example: "write hello to notes.txt",
+		tools:   []string{"write"},
+		patterns: []string{
+			`(?:write|save|put) {content…} (?:to|into|in|as)(?: the)?(?: file)? {file}`,
+			`create(?: the)?(?: file)? {file} (?:with|containing) {content…}`,
+		},
+		args: map[string][]string{"file": fileArg, "content": contentArg},
 	},
 	{
 		example:  "append bye to notes.txt",
@@ -184,10 +172,13 @@ var ruleTable = []rule{
 		},
 	},
 	{
-		example:  "how big is go.mod?",
-		tools:    []string{"stat"},
-		patterns: []string{`how (?:big|large|old) is(?: the)?(?: file)? {file}`, `(?:stat|size of|info (?:on|about))(?: the)?(?: file)? {file}`},
-		args:     map[string][]string{"file": {"filepath", "filename", "path", "file"}},
+		example: "how big is go.mod?",
+		tools:   []string{"stat"},
+		patterns: []string{
+			`how (?:big|large|old) is(?: the)?(?: file)? {file}`,
+			`(?:stat|size of|info (?:on|about))(?: the)?(?: file)? {file}`,
+		},
+		args: map[string][]string{"file": {"filepath", "filename", "path", "file"}},
 	},
 	{
 		example:  "delete notes.txt",
@@ -200,76 +191,20 @@ var ruleTable = []rule{
 		tools:   []string{"exec", "shell"},
 		patterns: []string{
 			`(?:run|execute|exec)(?: the)?(?: command)? {command…}`, "`(?P<command>[^`]+)`",
-			`(?P<command>(?:git|go|make|npm|cargo|python3?|node|docker|uname|whoami|pwd|echo|seq|yes|sleep)\b.*)`,
-			`(?P<command>ls -.*)`,
+			`(?P<command>(?:git|npm|cargo|python3?|node|docker|uname|whoami|pwd|echo|seq|sleep)\b.*)`,
+			`(?P<command>go (?:build|doc|env|fmt|generate|help|install|list|mod|run|test|tool|version|vet|work)\b.*)`,
+			`(?P<command>make(?: [\w.=-]+)?)`, `(?P<command>ls -.*)`,
 		},
 		args: map[string][]string{"command": commandArg},
 	},
 	{
-		example:  "finish with done",
-		tools:    []string{"chatFinish"},
-		patterns: []string{`(?:finish|conclude|hand back)(?: the chat)?(?: with {content…})?`, `(?:we are|i am|i'm) (?:done|finished)`},
-		args:     map[string][]string{"content": {"return"}},
-		fixed:    map[string]string{"return": "Done."},
+		example: "finish with done",
+		tools:   []string{"chatFinish"},
+		patterns: []string{
+			`(?:finish|conclude|hand back)(?: the chat)?(?: with {content…})?`,
+			`(?:we are|i am|i'm) (?:done|finished)`,
+		},
+		args:  map[string][]string{"content": {"return"}},
+		fixed: map[string]string{"return": "Done."},
 	},
-}
-
-// holes are the placeholders of patterns.
-var holes = regexp.MustCompile(`\{(\w+)(…?)\}`)
-
-const (
-	folder = "`[^`]+`|\"[^\"]+\"|[^-\\s]\\S*"
-	word   = "`[^`]+`|\"[^\"]+\"|“[^”]+”|'[^']+'|\\S+"
-	here   = `here|in here|in this folder|in the current (?:folder|directory)|in this directory`
-	number = `[0-9]{1,6}`
-)
-
-// compile turns a pattern into an expression for a whole step.
-func compile(pattern string) *regexp.Regexp {
-	expression := holes.ReplaceAllStringFunc(pattern, func(hole string) string {
-		m := holes.FindStringSubmatch(hole)
-		switch {
-		case m[2] != "":
-			return `(?P<` + m[1] + `>.+)`
-		case m[1] == "here":
-			return `(?:` + here + `)`
-		case m[1] == "count":
-			return `(?P<count>` + number + `)`
-		case m[1] == "dir":
-			return `(?P<dir>` + folder + `)`
-		}
-		return `(?P<` + m[1] + `>` + word + `)`
-	})
-	return regexp.MustCompile(`(?is)^(?:please |can you |could you |now |also )*(?:` + expression + `)(?: for me| please| now)?[.!?]*$`)
-}
-
-// values returns the values of a step that the expression matches, by name and unquoted.
-func values(e *regexp.Regexp, step string) (map[string]string, bool) {
-	m := e.FindStringSubmatch(step)
-	if m == nil {
-		return nil, false
-	}
-	out := map[string]string{}
-	for i, name := range e.SubexpNames() {
-		if name != "" && m[i] != "" {
-			out[name] = unquote(m[i])
-		}
-	}
-	return out, true
-}
-
-// ending is the punctuation of a sentence behind a word: it is no part of a name or a command.
-var ending = regexp.MustCompile(`([\pL\pN"'”\x60])[.?!,]+$`)
-
-// unquote takes quotes off a value, and the punctuation behind it.
-func unquote(text string) string {
-	text = ending.ReplaceAllString(strings.TrimSpace(text), "$1")
-	for _, quotes := range [][2]string{{"`", "`"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}} {
-		inner, opened := strings.CutPrefix(text, quotes[0])
-		inner, closed := strings.CutSuffix(inner, quotes[1])
-		if opened && closed {
-			return inner
-		}
-	}
-	return text
 }
