@@ -259,3 +259,36 @@ func TestApproverThatCannotDecide(t *testing.T) {
 		t.Errorf("statuses %q, error %v", statuses(got), err)
 	}
 }
+
+// TestStopEndsOpenQuestions: while running calls finish, nobody is asked about calls that will not
+// start.
+func TestStopEndsOpenQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started, release := make(chan string, 1), make(chan struct{})
+		a, b, c := call("a", parallel, waits(started, release, "A")), call("b", parallel, fails(errors.New("no"))), call("c", exclusive, says(""))
+		ask := newAsker(a, b, c)
+		open := true
+		r := newRuntime(t, Options{Policy: Policy{MaxConcurrency: 4, StopOnFailure: true}, Approver: approverFunc(func(ctx context.Context, call *Call) (Decision, error) {
+			d, err := ask.Approve(ctx, call)
+			if call.ID == "c" {
+				open = false
+			}
+			return d, err
+		})})
+		var got []*Outcome
+		var wg sync.WaitGroup
+		wg.Go(func() { got, _ = r.ExecuteBatch(t.Context(), []*Call{a, b, c}) })
+		ask.answers["a"] <- Decision{Allow: true}
+		<-started
+		ask.answers["b"] <- Decision{Allow: true}
+		synctest.Wait()
+		if open {
+			t.Error("the question of a skipped call is still open")
+		}
+		close(release)
+		wg.Wait()
+		if want := "success failed/execution_failed skipped"; statuses(got) != want {
+			t.Errorf("statuses %q, want %q", statuses(got), want)
+		}
+	})
+}

@@ -298,6 +298,39 @@ func TestR37ProgressComesWhileTheToolRuns(t *testing.T) {
 	})
 }
 
+// TestR37BurstThenSilence: what comes faster than it is shown is shown all the same, without
+// waiting for more.
+func TestR37BurstThenSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := &observed{}
+		o := run(t, newRuntime(t, Options{Observer: seen}), call("x", exclusive, func(_ context.Context, inv *Invocation) (Output, error) {
+			fmt.Fprint(inv.Out, "a")
+			time.Sleep(60 * time.Millisecond)                            // shown
+			fmt.Fprint(inv.Out, strings.Repeat("x", streamRoom-3)+"end") // no more room: taken at once
+			time.Sleep(time.Second)
+			synctest.Wait()
+			pieces := seen.pieces["x"]
+			return Output{Text: fmt.Sprint(strings.HasSuffix(pieces[len(pieces)-1], "end"))}, nil
+		}))
+		if o.Message != "true" {
+			t.Error("the end of the burst was not shown")
+		}
+	})
+}
+
+func TestR63CaptureAloneIsSaved(t *testing.T) {
+	dir := t.TempDir()
+	long := lines(10_000, "line %d") // within twice what is kept
+	o := run(t, newRuntime(t, Options{OutputDir: dir}), call("x", exclusive, func(_ context.Context, inv *Invocation) (Output, error) {
+		c := inv.NewCapture()
+		fmt.Fprint(c, long)
+		return Output{Capture: c}, nil
+	}))
+	if !o.Truncated || o.OutputID != "x" || savedText(t, dir, "x") != long {
+		t.Errorf("output id %q", o.OutputID)
+	}
+}
+
 func TestR37ProgressBars(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := &observed{}

@@ -214,6 +214,25 @@ func TestR66BatchBudget(t *testing.T) {
 	}
 }
 
+// TestR66BatchBudgetOnLongLines: cutting a cut message again keeps its counts when all that is left
+// of a line is a part.
+func TestR66BatchBudgetOnLongLines(t *testing.T) {
+	r := newRuntime(t, Options{Policy: Policy{MaxOutputBytes: 9000, MaxBatchBytes: 4000}})
+	for name, text := range map[string]string{
+		"one line":        strings.Repeat("x", 50_000),
+		"a long first":    strings.Repeat("x", 50_000) + "\n" + lines(3, "line %d"),
+		"a long last":     lines(3, "line %d") + strings.Repeat("x", 50_000),
+		"long at the end": strings.Repeat("x", 50_000) + "\n" + strings.Repeat("y", 50_000),
+	} {
+		o := run(t, r, call("x", exclusive, says(text)))
+		n := markerNumbers(t, o.Message)
+		shown := map[string]int64{"one line": 1, "a long first": 4, "a long last": 4, "long at the end": 2}[name]
+		if n[0] != countLines(text)-shown || n[1] != int64(len(text)-o.Cut.Head-o.Cut.Tail) || len(o.Message) > 4000 {
+			t.Errorf("%s: marker says %v; cut %+v", name, n, o.Cut)
+		}
+	}
+}
+
 func TestR66JSONIsLaidOutBeforeItIsCut(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"items":[`)
