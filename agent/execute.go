@@ -25,7 +25,8 @@ func (c *call) command(ctx context.Context, input string) (*callState, error) {
 	if err != nil {
 		return nil, err
 	}
-	tc.Whole = c.state.Category != "" || c.parent == nil
+	// What goes through filters, or is the program's own result, is not cut before.
+	tc.Whole = c.state.Category != "" || c.parent == nil || len(c.t.prg.OutputFilters(c.tool)) > 0
 	o, err := c.t.s.runtime.Execute(ctx, tc)
 	if err != nil {
 		return nil, c.controlError(err)
@@ -80,9 +81,13 @@ func (c *call) commandResult(o *toolrt.Outcome) (*callState, error) {
 
 // describe is the call as the runtime sees it.
 func (c *call) describe(input string) *toolrt.Call {
-	return &toolrt.Call{ID: c.path, Name: c.name(), Label: c.state.Label, Arguments: input,
+	tc := &toolrt.Call{ID: c.path, Name: c.name(), Label: c.state.Label, Arguments: input,
 		OutputID: outputID(c.t.row.Number, c.path, c.runs), Category: c.state.Category, Agents: c.agentsAbove(),
 		Env: c.env, Dir: c.t.s.o.Dir, Workspace: c.t.s.o.Workspace, Host: host{c}}
+	if c.parent != nil && c.parent.model != nil {
+		tc.Window = c.parent.model.Info().ContextWindow
+	}
+	return tc
 }
 
 // agentsAbove names who asks for the call.
