@@ -54,7 +54,6 @@ func (m *screen) events(msg eventsCame) tea.Cmd {
 	if msg.of() != m.session.gen {
 		return nil
 	}
-	m.panel.Tick(m.opts.Now())
 	m.transcript.Tick(m.opts.Now())
 	m.transcript.Apply(msg.events)
 	want := m.panel.Apply(msg.events)
@@ -67,6 +66,7 @@ func (m *screen) events(msg eventsCame) tea.Cmd {
 		m.session.noteMessages(e.Messages)
 	}
 	if !pieces {
+		m.panel.Tick(m.opts.Now(), m.session.running)
 		m.session.row = m.session.chat.Row()
 	}
 	if len(msg.events) > 0 {
@@ -117,7 +117,7 @@ const (
 
 // startTick starts the clock unless it runs, or nothing changes with time.
 func (m *screen) startTick() tea.Cmd {
-	if m.ticking || !m.working() {
+	if m.ticking || !m.session.running {
 		return nil
 	}
 	m.ticking = true
@@ -128,14 +128,10 @@ func (m *screen) startTick() tea.Cmd {
 	return m.tasks.after(every, tick{})
 }
 
-func (m *screen) working() bool {
-	return m.session.running || m.panel.Running() || m.transcript.Running()
-}
-
 func (m *screen) tick(tick) tea.Cmd {
 	m.ticking = false
 	m.beat++
-	m.panel.Tick(m.opts.Now())
+	m.panel.Tick(m.opts.Now(), m.session.running)
 	m.transcript.Tick(m.opts.Now())
 	return m.startTick()
 }

@@ -631,3 +631,61 @@ func TestASCII(t *testing.T) {
 		}
 	}
 }
+
+// What is typed, and sent, before the first session is open is not lost.
+func TestTypingAheadOfTheSession(t *testing.T) {
+	b, chat := newBackend(), newChat("s1")
+	chat.row.Draft = "a draft from before"
+	opening := make(chan struct{})
+	term := start(t, 80, 24, Options{Backend: b, Open: func(ctx context.Context) (Chat, error) {
+		select {
+		case <-opening:
+			return chat, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}})
+	term.shows("opening")
+	term.typed("first words<enter>")
+	term.shows("sent as soon as the session is open")
+	term.typed(", more")
+	term.shows("❯ , more")
+	close(opening)
+	term.until("the message", chat.hasSent("first words"))
+	term.shows("❯ a draft from before, more")
+}
+
+func TestInitialMessage(t *testing.T) {
+	b, chat := newBackend(), newChat("s1")
+	term := start(t, 80, 24, Options{Backend: b, Chat: chat, InitialMessage: "hello from the command line"})
+	term.until("the message", chat.hasSent("hello from the command line"))
+	term.shows("hello from the command line")
+}
+
+// A turn that asked for nothing but the person's wait ends no text: Esc on a question denies it and
+// the turn goes on; Ctrl+C denies it and stops the turn.
+func TestEscDeniesAndCtrlCStops(t *testing.T) {
+	for _, c := range []struct {
+		key  string
+		stop bool
+	}{{"<esc>", false}, {"<ctrl+c>", true}} {
+		b, chat := newBackend(), newChat("s1")
+		q := NewQuestions()
+		hold := make(chan struct{})
+		chat.turn = held(hold)
+		term := start(t, 100, 30, Options{Backend: b, Chat: chat, Questions: q})
+		term.shows("@planner")
+		term.typed("go<enter>")
+		term.shows("thinking about go")
+		answer := ask(t, q, approval("q1", "3", "github.create_issue"))
+		term.shows("1 ask")
+		term.typed(c.key)
+		if a := got(term, answer); a.Allow || a.Stop != c.stop {
+			t.Errorf("%s: %+v", c.key, a)
+		}
+		term.hides("1 ask")
+		term.shows("working")
+		close(hold)
+		term.shows("done with go")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"parley/ui/tui/keymap"
+	"parley/ui/tui/prompt"
 	"parley/ui/tui/text"
 )
 
@@ -119,10 +120,8 @@ func (m *screen) hints() []hint {
 func (m *screen) writingHints() []hint {
 	var out []hint
 	switch {
-	case m.prompt() != nil && !m.asking.armed:
-		out = append(out, hint{m.keys.Key(keymap.Next), m.keys.ShortKey(keymap.Next), "answer"}, hint{"Esc", "Esc", "deny"})
 	case m.prompt() != nil:
-		out = append(out, hint{"Esc", "Esc", "deny"}, hint{m.keys.Key(keymap.Next), m.keys.ShortKey(keymap.Next), "text"})
+		out = m.promptHints()
 	case m.session.running:
 		out = append(out, hint{"Esc", "Esc", "interrupt"})
 		if !m.composer.Empty() {
@@ -134,6 +133,27 @@ func (m *screen) writingHints() []hint {
 		out = append(out, m.of(keymap.HelpPage)...)
 	}
 	return append(out, m.of(keymap.Mode, keymap.History)...)
+}
+
+// promptHints are those while a question waits.
+func (m *screen) promptHints() []hint {
+	esc := hint{"Esc", "Esc", "deny"}
+	switch m.prompt().Kind() {
+	case prompt.Input:
+		esc.word = "decline"
+	case prompt.Resume:
+		esc.word = "leave stopped"
+	}
+	next := hint{m.keys.Key(keymap.Next), m.keys.ShortKey(keymap.Next), "answer"}
+	switch {
+	case !m.asking.armed:
+		return []hint{next, esc}
+	case m.prompt().Kind() == prompt.Input:
+		next.word = "next field"
+	default:
+		next.word = "text"
+	}
+	return []hint{esc, next}
 }
 
 // of makes hints of actions that have a key.

@@ -61,6 +61,7 @@ func (m *screen) globalKey(a keymap.Action) tea.Cmd {
 		return m.togglePanel()
 	case keymap.Details:
 		m.transcript.ToggleDetails()
+		return m.loadInner()
 	case keymap.Mode:
 		return m.cycleMode()
 	case keymap.PageUp:
@@ -155,11 +156,12 @@ func (m *screen) promptKey(a keymap.Action, msg tea.KeyPressMsg) tea.Cmd {
 		m.asking.armed, m.asking.held = false, true
 		return nil
 	}
+	if p.Editing() || p.FullScreen() || p.Kind() == prompt.Input {
+		return m.toPrompt(msg)
+	}
 	switch a {
 	case keymap.Calls, keymap.Details, keymap.Mode, keymap.PageUp, keymap.PageDown:
-		if !p.Editing() && !p.FullScreen() {
-			return m.globalKey(a)
-		}
+		return m.globalKey(a)
 	}
 	return m.toPrompt(msg)
 }

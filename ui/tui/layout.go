@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -148,7 +149,7 @@ func (m *screen) drawBeside(w, h int) ([]string, *tea.Cursor) {
 	cw := w - pw - 1
 	lines, cursor := m.drawChat(cw, h)
 	m.panel.SetSize(pw, h)
-	side := split(m.panel.View(), pw, h)
+	side := strings.Split(m.panel.View(), "\n")
 	bar := m.style.Border.Render(m.style.Glyphs.Box.Left)
 	for i := range lines {
 		lines[i] += bar + side[i]
@@ -220,7 +221,7 @@ func (m *screen) drawChat(w, h int) ([]string, *tea.Cursor) {
 	p := m.parts(w, h)
 	top := max(h-p.height(), 0)
 	m.transcript.SetSize(w, top)
-	lines := split(m.chatView(w, top), w, top)
+	lines := m.chatLines(w, top)
 	y := len(lines)
 	lines = append(lines, p.prompt...)
 	lines = append(lines, p.note...)
@@ -251,6 +252,22 @@ func (m *screen) chatCursor(p parts, promptY, composerY int) *tea.Cursor {
 		}
 	}
 	return c
+}
+
+// chatCache is the conversation as last drawn, cut into lines: it changes less often than the frame.
+type chatCache struct {
+	view  string
+	w, h  int
+	lines []string
+}
+
+// chatLines is the conversation in exactly h lines of w columns. The slice is the caller's.
+func (m *screen) chatLines(w, h int) []string {
+	c := &m.drawnChat
+	if view := m.chatView(w, h); view != c.view || w != c.w || h != c.h {
+		*c = chatCache{view, w, h, split(view, w, h)}
+	}
+	return slices.Clone(c.lines)
 }
 
 // chatView is the conversation, or the greeting as long as nothing was said.

@@ -148,6 +148,7 @@ func TestR10TerminalIsRestored(t *testing.T) {
 		{"quit key", func(_ *testing.T, tm *terminal) { tm.typed("<ctrl+d>") }, none},
 		{"Ctrl+C twice", func(_ *testing.T, tm *terminal) { tm.typed("<ctrl+c><ctrl+c>") }, none},
 		{"/quit", func(_ *testing.T, tm *terminal) { tm.typed("/quit<enter>") }, none},
+		{"end of the context", func(_ *testing.T, tm *terminal) { tm.cancel() }, func(err error) bool { return errors.Is(err, context.Canceled) }},
 		{"TERM", self(syscall.SIGTERM), signal(syscall.SIGTERM)},
 		{"HUP", self(syscall.SIGHUP), signal(syscall.SIGHUP)},
 		{"fault in Update", fault("update"), panicked},

@@ -195,6 +195,8 @@ type screen struct {
 	focus focus
 	stale bool // the frame is to be drawn anew
 	frame tea.View
+	// drawnChat saves cutting the conversation into lines again when only other parts changed.
+	drawnChat chatCache
 
 	composer   *composer.Model
 	transcript *transcript.Model
@@ -212,6 +214,7 @@ type screen struct {
 	ticking   bool
 	leaveAt   time.Time // a second Ctrl+C before this leaves
 	started   bool      // the first session was opened
+	early     []string  // messages sent before it was
 	beat      int       // picture of the spinner
 	// typedAt is the clock of keys, which tells a burst from typing.
 	typedAt func() time.Time
@@ -224,7 +227,7 @@ func newScreen(o Options, t *tasks) *screen {
 		composer: composer.New(s, o.Keys), transcript: transcript.New(s),
 		panel: panel.New(s, o.Keys), picker: picker.NewModel(s, o.Keys),
 	}
-	m.panel.Tick(o.Now())
+	m.panel.Tick(o.Now(), false)
 	m.transcript.Tick(o.Now())
 	return m
 }

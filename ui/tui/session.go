@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -86,7 +85,14 @@ func (o chatOpened) take(m *screen) tea.Cmd {
 		return nil
 	}
 	leave := m.leaveChat()
+	early := ""
+	if m.session.chat == nil {
+		early = m.composer.Value() // what was typed while the first session was being opened
+	}
 	m.adopt(o.chat)
+	if early != "" {
+		m.composer.Paste(early)
+	}
 	return tea.Batch(leave, m.waitEvents(), m.loadShown(0))
 }
 
@@ -204,11 +210,19 @@ func (m *screen) begin() tea.Cmd {
 	switch {
 	case first && (m.opts.InitialMessage != "" || m.opts.SendInitial):
 		return m.run(m.opts.InitialMessage)
+	case len(m.early) > 0:
+		text := m.early[0]
+		m.session.queue = append(m.session.queue, m.early[1:]...)
+		m.early = nil
+		return m.run(text)
 	case !m.session.chat.Unfinished():
 		return nil
 	}
 	return m.goOn()
 }
+
+// resumeInfo is what the resume dialog says about the calls it does not ask for.
+const resumeInfo = "What had finished is not run again. What waited for you is asked again."
 
 // goOn takes up the unfinished turn: what may have run is put to the person first.
 func (m *screen) goOn() tea.Cmd {
@@ -221,18 +235,10 @@ func (m *screen) goOn() tea.Cmd {
 	if m.resumeOpen() {
 		return nil
 	}
-	info := fmt.Sprintf("%s running when the process ended. What had finished is not run again.", was(len(open)))
-	m.asking.prompts = append([]prompt.Prompt{prompt.NewResume(open, info)}, m.asking.prompts...)
+	m.asking.prompts = append([]prompt.Prompt{prompt.NewResume(open, resumeInfo)}, m.asking.prompts...)
 	m.asking.at = 0
 	m.asking.held = false
 	return m.rearm()
-}
-
-func was(n int) string {
-	if n == 1 {
-		return "1 call was"
-	}
-	return fmt.Sprintf("%d calls were", n)
 }
 
 // resumeOpen reports whether the resume dialog is there.

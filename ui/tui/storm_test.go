@@ -11,6 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"parley/agent/model"
+	"parley/agent/monitor"
+	"parley/agent/record"
 	"parley/themes"
 	"parley/toolrt"
 )
@@ -283,4 +285,63 @@ func checkScreen(t *testing.T, m *screen) {
 	if c := v.Cursor; c != nil && (c.X < 0 || c.X >= m.w || c.Y < 0 || c.Y >= m.h) {
 		t.Fatalf("cursor at %d,%d on %dx%d", c.X, c.Y, m.w, m.h)
 	}
+}
+
+// BenchmarkKey is a key and the frame after it, with 300 messages and 200 calls on a screen of
+// 120x40. A frame has 8 ms at 120 a second; the key should take less than a tenth of that.
+func BenchmarkKey(b *testing.B) {
+	m := loaded(b)
+	b.ReportAllocs()
+	for i := range b.N {
+		name := "a"
+		if i%2 == 1 {
+			name = "backspace"
+		}
+		msg := tea.KeyPressMsg{Code: 'a', Text: "a"}
+		if name == "backspace" {
+			msg = tea.KeyPressMsg{Code: tea.KeyBackspace}
+		}
+		m.Update(msg)
+		_ = m.View()
+	}
+}
+
+// BenchmarkPiece is a piece of a reply and the frame after it.
+func BenchmarkPiece(b *testing.B) {
+	m := loaded(b)
+	b.ReportAllocs()
+	for i := range b.N {
+		if i%500 == 0 { // replies end
+			m.transcript.Reset(nil, nil)
+		}
+		m.Update(eventsCame{gen(m.session.gen), []monitor.Event{{Type: monitor.CallProgress, Path: "0", Delta: &monitor.Delta{
+			Kind: monitor.PieceText, Text: "four words and more. ", Conversation: "0", Index: 1000 + i/500, Shown: true, Agent: "planner",
+		}}}})
+		_ = m.View()
+	}
+}
+
+func loaded(b *testing.B) *screen {
+	backend, chat := newBackend(), newChat("s1")
+	chat.calls = append(chat.calls, entry(1))
+	for i := range 300 {
+		chat.row.Turns = i
+		var calls []record.Call
+		if i%3 == 0 {
+			calls = []record.Call{leaf(i, 0, "sys.read", `{"filename":"a.go"}`, toolrt.StatusSuccess), leaf(i, 1, "sys.exec", `{"command":"go test"}`, toolrt.StatusSuccess)}
+		}
+		chat.message(model.Assistant, fmt.Sprintf("message number %d with **some** words", i), calls...)
+	}
+	theme, err := themes.Load(themes.Default, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := newScreen(Options{Backend: backend, Chat: chat, Theme: theme}.withDefaults(), &tasks{ctx: b.Context()})
+	at := epoch
+	m.typedAt = func() time.Time { at = at.Add(50 * time.Millisecond); return at }
+	m.adopt(chat)
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	m.Update(m.loadShown(0)())
+	_ = m.View()
+	return m
 }

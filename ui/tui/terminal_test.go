@@ -23,9 +23,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the screens in testdata/screen")
 
-// The clock of the highlighter's regular expressions stops by itself some time later.
+// The clock of the highlighter's regular expressions stops by itself some time later. Bubble Tea
+// does not wait for its input reader when it is killed, nor when keys are left unread.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"),
+		goleak.IgnoreAnyFunction("github.com/charmbracelet/ultraviolet.(*TerminalReader).StreamEvents"),
+		goleak.IgnoreAnyFunction("github.com/charmbracelet/ultraviolet.(*TerminalReader).StreamEvents.func1"))
 }
 
 // terminal runs the screen in an emulated terminal: what is typed are bytes, what is seen are
@@ -36,6 +39,8 @@ type terminal struct {
 	in   *keyboard
 	prog chan *tea.Program
 	done chan error
+	// cancel ends the context of the screen.
+	cancel context.CancelFunc
 	// drawn gets a token when something was written to the terminal.
 	drawn chan struct{}
 
@@ -138,6 +143,7 @@ func startWith(t *testing.T, w, h int, o Options, prepare func(*screen)) *termin
 		_, _ = io.Copy(term.in, term.em)
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
+	term.cancel = cancel
 	go func() {
 		term.done <- runWith(ctx, o, func(m *screen, p *tea.Program) {
 			prepare(m)

@@ -38,6 +38,10 @@ func (m *screen) send() tea.Cmd {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return m.sendQueued()
+	case m.session.chat == nil && m.session.opening && !isCommand(text):
+		m.early = append(m.early, m.composer.Submit())
+		m.say("sent as soon as the session is open")
+		return nil
 	case m.session.chat == nil:
 		m.say("no session is open yet: your text stays here")
 		return nil
@@ -68,6 +72,7 @@ func (m *screen) startTurn(text string, do func(context.Context) error) tea.Cmd 
 	if text != "" {
 		s.blank = false
 	}
+	m.panel.Tick(s.began, true)
 	g := gen(s.gen)
 	return tea.Batch(m.startTick(), m.tasks.cmd(func(ctx context.Context) tea.Msg {
 		return turnEnded{g, do(ctx)}
@@ -118,6 +123,7 @@ func (m *screen) sendQueued() tea.Cmd {
 func (t turnEnded) take(m *screen) tea.Cmd {
 	s := &m.session
 	s.running = false
+	m.panel.Tick(m.opts.Now(), false)
 	s.row = s.chat.Row()
 	interrupted := s.interrupted || errors.Is(t.err, context.Canceled)
 	lost := s.steered

@@ -73,7 +73,7 @@ func (m *Model) outputLines(n *node) []string {
 		out = whole
 	}
 	if !n.call.Status.Terminal() {
-		if out, note = n.tail.text, "(live)"; out == "" {
+		if out, note = string(n.tail.text), "(live)"; out == "" {
 			return nil
 		}
 	}
@@ -137,8 +137,11 @@ func arguments(input string) []string {
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s", name, plainValue(value)))
 	}
-	if _, err := dec.Token(); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := dec.Token(); err != nil {
 		return nonEmpty(input)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nonEmpty(input) // more follows the object: all of it is shown
 	}
 	return lines
 }
@@ -152,7 +155,7 @@ func nonEmpty(s string) []string {
 
 func plainValue(v json.RawMessage) string {
 	var s string
-	if json.Unmarshal(v, &s) == nil {
+	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &s) == nil {
 		return s
 	}
 	var b bytes.Buffer

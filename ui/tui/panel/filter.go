@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"parley/agent/record"
-	"parley/toolrt"
 	"parley/ui/tui/transcript"
 )
 
@@ -61,7 +60,7 @@ func (f *filter) key(msg tea.KeyPressMsg) bool {
 
 // Filter shows the calls that match the text, all for "".
 func (m *Model) Filter(text string) {
-	m.tab, m.full, m.filter = tabCalls, false, filter{text: text}
+	m.tab, m.full, m.filter, m.drawn = tabCalls, false, filter{text: text}, ""
 }
 
 // Find returns the path of the newest call with that label that has not ended.
@@ -74,15 +73,4 @@ func (m *Model) Find(label string) (path string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// Working counts the calls that run.
-func (m *Model) Working() int {
-	n := 0
-	for _, node := range m.tree.nodes {
-		if node.call.Status == toolrt.StatusRunning && !node.call.Chat {
-			n++
-		}
-	}
-	return n
 }

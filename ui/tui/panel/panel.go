@@ -54,6 +54,7 @@ type Model struct {
 	w, h    int
 	focused bool
 	now     time.Time
+	running bool // a turn runs
 
 	tree    tree
 	waiting []Waiting
@@ -64,8 +65,9 @@ type Model struct {
 	top    [tabs]int    // first row shown
 	filter filter
 
-	full    bool // the details take the whole panel
-	scroll  int  // of the details, from their end when live
+	drawn   string // the last View, "" when something has changed since
+	full    bool   // the details take the whole panel
+	scroll  int    // of the details, from their end when live
 	outputs map[string]string
 }
 
@@ -75,28 +77,29 @@ func New(s *style.Set, keys *keymap.Map) *Model {
 }
 
 // SetStyle changes what it is drawn with.
-func (m *Model) SetStyle(s *style.Set) { m.style = s }
+func (m *Model) SetStyle(s *style.Set) { m.style, m.drawn = s, "" }
 
 // SetSize sets the size in cells.
-func (m *Model) SetSize(w, h int) { m.w, m.h = max(w, 0), max(h, 0) }
+func (m *Model) SetSize(w, h int) {
+	if w, h = max(w, 0), max(h, 0); w != m.w || h != m.h {
+		m.w, m.h, m.drawn = w, h, ""
+	}
+}
 
 // Focus and Blur say whether keys come here.
-func (m *Model) Focus() { m.focused = true }
+func (m *Model) Focus() { m.focused, m.drawn = true, "" }
 
 // Blur takes the focus away.
-func (m *Model) Blur() { m.focused, m.filter.typing = false, false }
+func (m *Model) Blur() { m.focused, m.filter.typing, m.drawn = false, false, "" }
 
 // SetWaiting says which questions wait, in order.
-func (m *Model) SetWaiting(w []Waiting) { m.waiting = w }
+func (m *Model) SetWaiting(w []Waiting) { m.waiting, m.drawn = w, "" }
 
 // SetOutput gives the whole output of a call that WantOutput asked for.
-func (m *Model) SetOutput(path, output string) { m.outputs[path] = output }
+func (m *Model) SetOutput(path, output string) { m.outputs[path], m.drawn = output, "" }
 
-// Tick sets the time to which running calls are measured.
-func (m *Model) Tick(now time.Time) { m.now = now }
-
-// Running reports whether something shown changes with time.
-func (m *Model) Running() bool { return m.tree.running > 0 }
+// Tick sets the time to which running calls are measured, and whether a turn runs.
+func (m *Model) Tick(now time.Time, running bool) { m.now, m.running, m.drawn = now, running, "" }
 
 // state is what is kept of the panel with the session.
 type state struct {
@@ -119,7 +122,7 @@ func (m *Model) Restore(s json.RawMessage) {
 	if json.Unmarshal(s, &st) != nil {
 		return
 	}
-	m.tab, m.follow = min(max(st.Tab, 0), tabs-1), st.Follow
+	m.tab, m.follow, m.drawn = min(max(st.Tab, 0), tabs-1), st.Follow, ""
 }
 
 // Select puts the cursor on a call and unfolds what it is in. It reports whether the call is known.
@@ -130,13 +133,14 @@ func (m *Model) Select(path string) bool {
 	m.tab, m.follow, m.full = tabCalls, false, false
 	m.filter = filter{}
 	m.cursor[tabCalls] = path
-	m.scroll = 0
+	m.scroll, m.drawn = 0, ""
 	return true
 }
 
 // Escape closes what is open inside the panel: the filter, then the full details. It reports
 // whether there was something.
 func (m *Model) Escape() bool {
+	m.drawn = ""
 	switch {
 	case m.filter.typing || m.filter.text != "":
 		m.filter = filter{}
@@ -150,6 +154,7 @@ func (m *Model) Escape() bool {
 
 // Key takes a key while the panel has the focus. It reports whether it had a meaning.
 func (m *Model) Key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	m.drawn = ""
 	if m.filter.typing {
 		return nil, m.filter.key(msg)
 	}

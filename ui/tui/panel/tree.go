@@ -1,9 +1,9 @@
 package panel
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,20 +21,21 @@ type node struct {
 }
 
 // tail keeps the end of what a running call prints.
-type tail struct {
-	text string
-}
+type tail struct{ text []byte }
 
 const tailBytes = 16 << 10
 
 func (t *tail) add(s string) {
-	t.text += s
-	if n := len(t.text); n > 2*tailBytes {
-		t.text = t.text[n-tailBytes:]
-		if _, rest, ok := strings.Cut(t.text, "\n"); ok {
-			t.text = rest
-		}
+	t.text = append(t.text, s...)
+	n := len(t.text)
+	if n <= 2*tailBytes {
+		return
 	}
+	rest := t.text[n-tailBytes:]
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	t.text = append(t.text[:0], rest...)
 }
 
 // tree holds the calls of the session that are known.
@@ -43,7 +44,7 @@ type tree struct {
 	turns   map[int][]string // calls that started in the turn, in the order of their coming
 	order   []int            // turns, oldest first
 	folds   map[string]bool  // by row id; unset means the default
-	running int              // calls that run or wait
+	working int              // calls that run, agents one talks to left out
 	live    string           // path of the call that began to run or to wait for the person last
 }
 
@@ -62,6 +63,7 @@ func (m *Model) Reset(calls []record.Call) {
 
 // Add takes calls of earlier turns, or newer rows of known ones.
 func (m *Model) Add(calls []record.Call) {
+	m.drawn = ""
 	for _, c := range calls {
 		m.tree.put(c)
 	}
@@ -75,10 +77,12 @@ func (m *Model) Apply(events []monitor.Event) tea.Cmd {
 		for _, c := range e.Calls {
 			m.tree.put(c)
 			delete(m.outputs, c.Path)
+			m.drawn = ""
 		}
 		if d := e.Delta; d != nil && d.Kind == monitor.PieceOutput {
 			if n := m.tree.nodes[e.Path]; n != nil {
 				n.tail.add(d.Text)
+				m.drawn = ""
 			}
 		}
 	}
@@ -110,26 +114,31 @@ func (m *Model) WantsOlder() (turn int, ok bool) {
 	return m.tree.order[0], index(rows, m.cursor[tabCalls]) == 0 && m.cursor[tabCalls] != ""
 }
 
-func active(c record.Call) bool {
-	return !c.Status.Terminal() && !(c.Agent && c.Chat && c.Status != toolrt.StatusRunning)
-}
+// Working counts the calls that run.
+func (m *Model) Working() int { return m.tree.working }
+
+// runs reports whether a call is at work. The agent one talks to is not: it is there all the time.
+func runs(c record.Call) bool { return c.Status == toolrt.StatusRunning && !c.Chat }
 
 func (t *tree) put(c record.Call) {
 	n := t.nodes[c.Path]
+	if n != nil && runs(n.call) {
+		t.working--
+	}
+	if runs(c) {
+		t.working++
+	}
 	if !c.Agent && (c.Status == toolrt.StatusRunning || c.Status == toolrt.StatusWaiting) && (n == nil || n.call.Status != c.Status) {
 		t.live = c.Path
 	}
 	if n != nil {
-		t.count(n.call, -1)
 		n.call = c
-		t.count(c, 1)
 		if c.Status.Terminal() {
 			n.tail = tail{}
 		}
 		return
 	}
 	t.nodes[c.Path] = &node{call: c}
-	t.count(c, 1)
 	if parent := t.nodes[c.Parent]; parent != nil {
 		parent.children = append(parent.children, c.Path)
 	}
@@ -140,12 +149,6 @@ func (t *tree) put(c record.Call) {
 	t.turns[c.Turn] = append(t.turns[c.Turn], c.Path)
 }
 
-func (t *tree) count(c record.Call, by int) {
-	if active(c) {
-		t.running += by
-	}
-}
-
 // row is one line of the list.
 type row struct {
 	id       string // of a turn or a call within a turn
@@ -154,6 +157,14 @@ type row struct {
 	depth    int
 	foldable bool
 	folded   bool
+}
+
+// newest is the number of the newest turn, 0 when there is none.
+func (t *tree) newest() int {
+	if len(t.order) == 0 {
+		return 0
+	}
+	return t.order[len(t.order)-1]
 }
 
 func turnID(turn int) string { return fmt.Sprintf("turn %d", turn) }

@@ -11,11 +11,16 @@ import (
 	"parley/ui/tui/transcript"
 )
 
-// View draws the panel: exactly the size that was set.
+// View draws the panel: exactly the size that was set. It is drawn anew only when something has
+// changed.
 func (m *Model) View() string {
-	if m.w == 0 || m.h == 0 {
-		return ""
+	if m.drawn == "" && m.w > 0 && m.h > 0 {
+		m.drawn = m.draw()
 	}
+	return m.drawn
+}
+
+func (m *Model) draw() string {
 	lines := []string{m.tabLine()}
 	if m.h >= 8 {
 		lines = append(lines, m.rule())
@@ -140,14 +145,20 @@ func (m *Model) drawRow(r row) string {
 		return m.turnRow(r)
 	}
 	c := m.tree.nodes[r.path].call
-	word := m.word(c)
+	word, facts := m.word(c), m.facts(c)
+	if c.Chat && !c.Status.Terminal() && (!m.running || r.turn != m.tree.newest()) {
+		word = "" // it stays open over turns, and is at work in the newest only
+	}
+	if c.Turn != r.turn {
+		facts = ""
+	}
 	left := strings.Repeat("  ", max(r.depth, 0)) + m.foldSign(r) + " "
 	left += m.style.State(word).Render(fmt.Sprintf("%-4s", word)) + " "
 	if c.Label != "" {
 		left += fmt.Sprintf("%-3s ", text.Line(c.Label))
 	}
 	left += transcript.Title(c)
-	return text.Spread(left, m.style.Muted.Render(" "+m.facts(c)+" "), m.w, m.style.Glyphs.Ellipsis)
+	return text.Spread(left, m.style.Muted.Render(" "+facts+" "), m.w, m.style.Glyphs.Ellipsis)
 }
 
 func (m *Model) foldSign(r row) string {
