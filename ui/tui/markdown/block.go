@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// maxDepth bounds how deep lists and quotes are laid out; deeper ones are left to Glamour.
+	// maxDepth bounds how deep lists and quotes are laid out; deeper ones are just wrapped. Each
+	// level costs its length, and Glamour more than that.
 	maxDepth = 6
 	// minWidth is the width below which nothing is laid out: the text is just wrapped.
 	minWidth = 8
@@ -108,13 +109,15 @@ func (r *Renderer) block(s, defs string, width, depth int) []string {
 	case *ast.ThematicBreak:
 		return []string{r.style.Border.Render(strings.Repeat(r.style.Glyphs.Box.Top, width))}
 	case *ast.List:
-		if depth < maxDepth {
-			return r.list(n, s, defs, width, depth)
+		if depth >= maxDepth {
+			return wrapPlain(s, width)
 		}
+		return r.list(n, s, defs, width, depth)
 	case *ast.Blockquote:
-		if depth < maxDepth {
-			return r.quote(s, defs, width, depth)
+		if depth >= maxDepth {
+			return wrapPlain(s, width)
 		}
+		return r.quote(s, defs, width, depth)
 	case *extast.Table:
 		if stacked := r.stack(n, s, width); stacked != "" {
 			return r.glamour(stacked, defs, width)
@@ -167,8 +170,13 @@ var (
 	padding = regexp.MustCompile("(?: |\x1b\\[[0-9;]*m)+$")
 )
 
+// definitionItem is the beginning of what Glamour alone would take for a definition, with any
+// blocks in it.
+var definitionItem = regexp.MustCompile(`(?m)^( {0,3}):`)
+
 // glamour draws source by Glamour.
 func (r *Renderer) glamour(s, defs string, width int) []string {
+	s = definitionItem.ReplaceAllString(s, "${1}"+string(standInColon))
 	if defs != "" && strings.IndexByte(s, '[') >= 0 {
 		s += "\n\n" + defs
 	}

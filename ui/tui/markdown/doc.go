@@ -20,8 +20,11 @@ type Doc struct {
 	tail  string   // prepared source of what is not drawn for good yet
 	glued bool     // tail follows what is drawn without an empty line between
 	fence *fence   // tail is an open code block
-	tried int      // length of tail when it was last parsed or drawn, when it is long
-	drawn []string // how the first tried bytes of a long tail look
+	tried int      // length of tail when it was last parsed
+
+	// How the first drawnTo bytes of a long open block look; drawn is nil when that is not known.
+	drawn   []string
+	drawnTo int
 
 	seen  int      // length of raw that out shows
 	valid bool     // out is right, if seen is
@@ -81,7 +84,7 @@ func (d *Doc) Lines(r *Renderer, width int) []string {
 		return d.out
 	}
 	open := d.open(partial)
-	d.out = d.lines[:len(d.lines):len(d.lines)]
+	d.out = d.lines // the open block's lines go behind it, and are written over by the next ones
 	if len(open) > 0 && len(d.lines) > 0 && !d.glued {
 		d.out = append(d.out, "")
 	}
@@ -137,7 +140,7 @@ func (d *Doc) close() {
 			return
 		}
 		starts, last := split(d.tail)
-		d.tried, d.drawn = len(d.tail), nil
+		d.tried = len(d.tail)
 		from := 0
 		for i := 1; i < len(starts); i++ {
 			d.emit(d.tail[from:starts[i]])
@@ -177,21 +180,27 @@ func (d *Doc) emit(block string) {
 	d.glued = !blankBefore(block, len(block))
 }
 
-// open draws the unfinished block: tail and the incomplete line after it.
+// open draws the unfinished block: tail and the incomplete line after it. A long one is drawn anew
+// when it has grown by an eighth; what came since stands below it as plain text.
 func (d *Doc) open(partial string) []string {
-	switch {
-	case d.fence != nil:
+	if d.fence != nil {
 		return d.fence.plain(d.r, d.tail, partial, d.width)
-	case len(d.tail) < long:
-		if d.tail == "" && strings.TrimSpace(partial) == "" {
-			return nil
+	}
+	s := d.tail + partial
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+	if len(s) < long {
+		return d.r.blocks(s+"\n", "", d.width, 0)
+	}
+	if d.drawn == nil || len(s) >= d.drawnTo+d.drawnTo/8 {
+		d.drawnTo = strings.LastIndexByte(s, '\n') + 1
+		if d.drawnTo < len(s)/2 { // one endless line
+			d.drawnTo = max(strings.LastIndexByte(s, ' '), 0)
 		}
-		return d.r.blocks(d.tail+partial+"\n", "", d.width, 0)
+		d.drawn = d.r.blocks(s[:d.drawnTo]+"\n", "", d.width, 0)
 	}
-	if d.drawn == nil {
-		d.drawn = d.r.blocks(d.tail[:d.tried], "", d.width, 0)
-	}
-	rest := wrapPlain(d.tail[d.tried:]+partial, d.width)
+	rest := wrapPlain(s[min(d.drawnTo, len(s)):], d.width)
 	return append(d.drawn[:len(d.drawn):len(d.drawn)], rest...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -203,6 +204,29 @@ func TestR09BlocksAreTheSource(t *testing.T) {
 	}
 	if want := "\tx := 1\n\n"; got[0].Text != want {
 		t.Errorf("nested block %q, want %q", got[0].Text, want)
+	}
+}
+
+// Text made to be slow is not: the parser and the layout cost about its length.
+func TestHostileNesting(t *testing.T) {
+	dark := set(t, "dark", style.Options{})
+	const deadline = 10 * time.Second // of what takes well under one
+	for name, source := range map[string]string{
+		"quotes":          strings.Repeat("> ", 3000) + "x",
+		"quotes unspaced": strings.Repeat(">", 5000) + " x",
+		"in a definition": "term\n: " + strings.Repeat("> ", 3000) + "x",
+		"lists":           strings.Repeat("- ", 3000) + "x",
+		"brackets":        strings.Repeat("[", 5000),
+		"emphasis":        strings.Repeat("**a *b ", 3000),
+	} {
+		done := make(chan []string, 1)
+		go func() { done <- New(dark).Render(source, 40) }()
+		select {
+		case lines := <-done:
+			inert(t, lines, 40)
+		case <-time.After(deadline):
+			t.Fatalf("%s: not drawn after %v", name, deadline)
+		}
 	}
 }
 
