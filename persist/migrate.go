@@ -107,8 +107,10 @@ func checkWritable(ctx context.Context, t *statements) error {
 		}
 		return err
 	}
-	_, err = t.exec(ctx, "ROLLBACK")
-	return err
+	// BEGIN IMMEDIATE passes on a read-only file; a statement that would write does not.
+	_, err = t.exec(ctx, "UPDATE sessions SET id = id WHERE false")
+	_, rollbackErr := t.exec(ctx, "ROLLBACK")
+	return errors.Join(err, rollbackErr)
 }
 
 // migrateStep runs one migration in one transaction, unless another process has done so meanwhile.
