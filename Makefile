@@ -72,3 +72,7 @@ check: lint test ## What a commit needs
 .PHONY: clean
 clean: ## Remove what was built
 	rm -f parley
+
+.PHONY: picture
+picture: ## Draw docs/screen.svg from the real program (needs tmux)
+	docs/screen.sh

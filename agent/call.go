@@ -170,7 +170,7 @@ func (c *call) start(ctx context.Context, input string) (*callState, error) {
 // begun queues the row of an agent's call as running. The rows of executions are written with
 // theirs.
 func (c *call) begun() {
-	if c.conv == nil || c.wasOpen {
+	if c.conv == nil {
 		return
 	}
 	c.row.Status, c.row.Started = toolrt.StatusRunning, c.t.s.now()
