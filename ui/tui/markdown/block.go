@@ -136,7 +136,7 @@ func prose(s string) bool {
 // prose draws such a paragraph.
 func (r *Renderer) prose(s string, width int) []string {
 	var lines []string
-	for line := range strings.Lines(strings.TrimRight(s, "\n ")) {
+	for line := range strings.Lines(strings.Trim(s, "\n ")) {
 		lines = append(lines, wrapPlain(line, width)...)
 	}
 	if r.style.Theme.Color(themes.Text) != "" {

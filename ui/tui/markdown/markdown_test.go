@@ -171,6 +171,22 @@ func TestStreamedEqualsWhole(t *testing.T) {
 	}
 }
 
+func TestIndentedLists(t *testing.T) {
+	r := New(set(t, "mono", style.Options{ASCII: true}))
+	for source, want := range map[string]string{
+		"  - one\n  - two\n    more\n":       "- one\n- two\n  more\n",
+		" 7) seven\n 8) eight\n":             "7) seven\n8) eight\n",
+		">  - in a quote\n>    more\n":       "| - in a quote\n|   more\n",
+		"-\n  below its sign\n":              "- below its sign\n",
+		"- a\n\n      code in an item\n":     "- a\n\n    code in an item\n",
+		"10. ten\n    - below\n11. eleven\n": "10. ten\n    - below\n11. eleven\n",
+	} {
+		if got := plain(r.Render(source, 40)); got != want {
+			t.Errorf("%q is drawn as\n%s\nwant\n%s", source, got, want)
+		}
+	}
+}
+
 func TestLinesFollowWidthAndStyle(t *testing.T) {
 	r := New(set(t, "dark", style.Options{}))
 	var d Doc

@@ -24,7 +24,7 @@ func (r *Renderer) list(list *ast.List, s, defs string, width, depth int) []stri
 			end = lineStart(s, next.Pos())
 		}
 		start := lineStart(s, item.Pos())
-		content := dedent(s[start:end], item.Pos()-start+item.Offset)
+		content := dedent(s[start:end], item.Offset)
 		sign := "• "
 		if r.style.Options.ASCII {
 			sign = "- "
