@@ -30,6 +30,7 @@ func (s *Session) inDoubt(ctx context.Context) ([]OpenCall, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the turn's journal: %w", err)
 	}
+	s.undelivered(entries)
 	var open []OpenCall
 	for _, e := range entries {
 		if e.Kind != record.EntryExecution || !e.InDoubt() {

@@ -123,6 +123,7 @@ type Session struct {
 	doubts        []OpenCall
 	model         string
 	steer         []string
+	handed        int             // messages handed over in the open turn
 	texts         map[string]bool // known to be in the store
 	conversations map[string]*conversation
 	credentials   map[string]cachedCredential
@@ -183,7 +184,7 @@ func (s *Session) Events() *monitor.Reader { return s.o.Hub.Subscribe() }
 // open. An interrupted turn is no error.
 func (s *Session) Send(ctx context.Context, text string) (Response, error) {
 	if s.Unfinished() {
-		s.Steer(text)
+		s.handOver(text)
 		return s.Resume(ctx)
 	}
 	return s.run(ctx, func(ctx context.Context) (*turn, error) { return s.newTurn(ctx, text) })
@@ -273,13 +274,58 @@ func (s *Session) Close() error {
 	return errors.Join(err, s.journal.Close())
 }
 
-// Steer hands a message over to the running turn; it enters before the next model call. False
-// means that no turn runs.
+// Steer hands a message over to the running turn; it enters before the next model call. It is
+// stored first, so that a crash does not lose it. False means that no turn runs.
 func (s *Session) Steer(text string) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	running := s.turn != nil
+	s.mu.Unlock()
+	if running {
+		s.handOver(text)
+	}
+	return running
+}
+
+// handOver stores a message for the open turn and queues it.
+func (s *Session) handOver(text string) {
+	text = s.redact(strings.ToValidUTF8(text, "\uFFFD"))
+	s.mu.Lock()
+	key := record.Key{Turn: s.last.Number, Path: steerPath, Ordinal: s.handed}
+	s.handed++
 	s.steer = append(s.steer, text)
-	return s.turn != nil
+	s.mu.Unlock()
+	result, _ := json.Marshal(text) // a string
+	e := record.Entry{Key: key, Kind: record.EntrySteer, Result: result, Finished: true, Repeatable: true, Started: s.now(), Ended: s.now()}
+	if err := s.journal.Finish(context.Background(), &e, record.Rows{Durable: true}); err != nil {
+		s.emit(monitor.Event{Type: monitor.Notice, Text: "the message could not be stored yet: " + err.Error()})
+	}
+}
+
+// steerPath is the path under which messages handed over are stored as they come; where each enters
+// the turn is an effect of the call it enters.
+const steerPath = "steer"
+
+// undelivered queues the messages of an unfinished turn that were handed over but had not entered
+// it.
+func (s *Session) undelivered(entries []record.Entry) {
+	var came []string
+	delivered := 0
+	for _, e := range entries {
+		switch {
+		case e.Kind != record.EntrySteer:
+		case e.Key.Path == steerPath:
+			var text string
+			if json.Unmarshal(e.Result, &text) == nil {
+				came = append(came, text)
+			}
+		default:
+			delivered++
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.handed = len(came)
+	s.steer = came[min(delivered, len(came)):]
 }
 
 func (s *Session) takeSteer() (string, bool) {

@@ -70,7 +70,7 @@ func (s *Session) beginTurn(ctx context.Context, t *turn) error {
 		return t.unsaved(rows, fmt.Errorf("store the message: %w", err))
 	}
 	s.mu.Lock()
-	s.last, s.hasLast = t.row, true
+	s.last, s.hasLast, s.handed = t.row, true, 0
 	s.mu.Unlock()
 	t.show(rows)
 	return nil
@@ -139,6 +139,7 @@ func (s *Session) oldTurn(ctx context.Context) (*turn, error) {
 	for _, e := range entries {
 		t.recorded[e.Key] = e
 	}
+	s.undelivered(entries)
 	s.setState(ctx, record.StateRun)
 	return t, nil
 }
