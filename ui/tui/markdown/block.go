@@ -48,8 +48,8 @@ func split(s string) (starts []int, open *fence) {
 		starts = append(starts, lineStart(s, n.Pos()))
 		last = n
 	}
-	if len(starts) > 0 && starts[0] > 0 {
-		starts[0] = 0
+	if len(starts) > 0 && starts[0] > 0 { // empty lines or definitions: nothing is drawn for them
+		starts = append([]int{0}, starts...)
 	}
 	if last != nil && last.Kind() == ast.KindFencedCodeBlock {
 		block := s[lineStart(s, last.Pos()):]
@@ -86,6 +86,9 @@ func (r *Renderer) blocks(s, defs string, width, depth int) []string {
 
 // block draws prepared source that is one block, with the definitions of links that it may use.
 func (r *Renderer) block(s, defs string, width, depth int) []string {
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
 	if width < minWidth {
 		return wrapPlain(s, width)
 	}
