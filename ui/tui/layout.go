@@ -111,8 +111,9 @@ func (m *screen) drawBody(w, h int) ([]string, *tea.Cursor) {
 	case m.page == pageHelp:
 		return m.helpLines(w, h), nil
 	case m.page == pagePicker:
-		m.picker.SetSize(w, h)
-		return split(m.picker.View(), w, h), m.picker.Cursor()
+		note := m.noteLines(w, h/3)
+		m.picker.SetSize(w, h-len(note))
+		return append(split(m.picker.View(), w, h-len(note)), note...), m.picker.Cursor()
 	case m.prompt() != nil && m.prompt().FullScreen():
 		lines, cursor := m.drawPrompt(w, h)
 		return pad(lines, w, h), cursor
