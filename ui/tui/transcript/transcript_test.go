@@ -208,6 +208,31 @@ func TestOlder(t *testing.T) {
 	}
 }
 
+// Lines far from the view are forgotten, and drawn the same when it comes back.
+func TestFarBlocksAreForgotten(t *testing.T) {
+	m := New(plainSet(t))
+	m.SetSize(60, 20)
+	m.Reset(long(1000))
+	want := screen(t, m, 60, 20)
+	for range 500 {
+		m.Page(-1)
+		screen(t, m, 60, 20)
+	}
+	drawn := 0
+	for _, b := range m.blocks {
+		if b.drawn.lines != nil {
+			drawn++
+		}
+	}
+	if drawn > warmBlocks+nearBlocks {
+		t.Errorf("%d of %d blocks keep their lines", drawn, len(m.blocks))
+	}
+	m.End()
+	if got := screen(t, m, 60, 20); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestSelection(t *testing.T) {
 	m := New(plainSet(t))
 	m.SetSize(80, 26)
