@@ -158,6 +158,10 @@ func (h *headless) turn(ctx context.Context, input string) (agent.Response, erro
 		if input == "" {
 			return h.session.Resume(ctx)
 		}
+	} else if input == "" && h.session.Row().Turns > 0 {
+		// There is nothing to finish and nothing to send: the last reply stands.
+		last, err := h.journal.LastTurn(ctx)
+		return agent.Response{Content: last.Output, Done: last.State == nil, Agent: h.session.Row().Agent}, err
 	}
 	return h.session.Send(ctx, input)
 }
