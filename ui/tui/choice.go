@@ -33,7 +33,7 @@ type choicesLoaded struct {
 func (c choicesLoaded) apply(m *screen) tea.Cmd {
 	switch {
 	case c.err != nil:
-		m.fault("the list cannot be read", c.err)
+		m.trouble("the list cannot be read", c.err)
 	case len(c.items) == 0:
 		m.say("there is nothing to choose from")
 	default:

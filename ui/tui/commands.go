@@ -184,7 +184,7 @@ func (m *screen) cycleMode() tea.Cmd {
 
 func (m *screen) setMode(mode string) {
 	if err := m.session.chat.SetMode(mode); err != nil {
-		m.fault("the mode cannot be changed", err)
+		m.trouble("the mode cannot be changed", err)
 		return
 	}
 	m.session.row = m.session.chat.Row()
@@ -243,7 +243,7 @@ func (m *screen) commandModel(arg string) tea.Cmd {
 
 func (m *screen) setModel(ref string) {
 	if err := m.session.chat.SetModel(ref); err != nil {
-		m.fault("the model cannot be changed", err)
+		m.trouble("the model cannot be changed", err)
 		return
 	}
 	m.session.row = m.session.chat.Row()
@@ -279,7 +279,7 @@ type themeLoaded struct {
 
 func (t themeLoaded) apply(m *screen) tea.Cmd {
 	if t.err != nil {
-		m.fault("the theme cannot be used", t.err)
+		m.trouble("the theme cannot be used", t.err)
 		return nil
 	}
 	m.opts.AutoTheme = false

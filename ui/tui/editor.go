@@ -35,12 +35,12 @@ func (m *screen) editPrompt(w prompt.WantEditor) tea.Cmd {
 func (m *screen) edit(text, name string, done func(m *screen, text string) tea.Cmd) tea.Cmd {
 	args, err := m.editorCommand()
 	if err != nil {
-		m.fault("the editor cannot be started", err)
+		m.trouble("the editor cannot be started", err)
 		return nil
 	}
 	file, err := writeTemp(text, name)
 	if err != nil {
-		m.fault("the editor cannot be started", err)
+		m.trouble("the editor cannot be started", err)
 		return nil
 	}
 	cmd := exec.Command(args[0], append(args[1:], file)...) //nolint:noctx // ended by the person
@@ -104,7 +104,7 @@ func (e edited) apply(m *screen) tea.Cmd {
 	case errors.As(e.err, &exit) && exit.ExitCode() > 0 && e.readErr == nil && e.after != e.before:
 		m.say("the editor ended with an error, but it had saved: its text is here, undo brings the old one back")
 	case e.err != nil:
-		m.fault("the editor failed, your text is as it was", e.err)
+		m.trouble("the editor failed, your text is as it was", e.err)
 		return nil
 	}
 	// Editors end the last line; what was written without that end stays so.

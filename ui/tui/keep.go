@@ -89,7 +89,7 @@ func (d keepDone) take(m *screen) tea.Cmd {
 	k := &m.keep
 	k.busy = false
 	if d.err != nil {
-		m.fault("the draft cannot be stored", d.err)
+		m.trouble("the draft cannot be stored", d.err)
 		return nil
 	}
 	k.last = d.what

@@ -42,13 +42,14 @@ func (m *screen) class() class {
 }
 
 // View draws the screen: what a message changed is drawn once.
-func (m *screen) View() tea.View {
-	if !m.stale {
+func (m *screen) View() (v tea.View) {
+	if !m.stale || m.failure != nil {
 		return m.frame
 	}
+	defer m.fault(func() { v = m.frame; m.abort() })
 	m.stale = false
 	lines, cursor := m.draw()
-	v := tea.NewView(strings.Join(lines, "\n"))
+	v = tea.NewView(strings.Join(lines, "\n"))
 	v.AltScreen = true
 	v.WindowTitle = m.windowTitle()
 	v.Cursor = cursor

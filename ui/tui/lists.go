@@ -43,7 +43,7 @@ type outputLoaded struct {
 
 func (o outputLoaded) take(m *screen) tea.Cmd {
 	if o.err != nil {
-		m.fault("the output cannot be read", o.err)
+		m.trouble("the output cannot be read", o.err)
 		return nil
 	}
 	m.panel.SetOutput(o.path, o.output)
@@ -150,7 +150,7 @@ func (s sessionChanged) apply(m *screen) tea.Cmd {
 		return m.picker.Changed(s.err)
 	}
 	if s.err != nil {
-		m.fault("the session cannot be changed", s.err)
+		m.trouble("the session cannot be changed", s.err)
 	}
 	return nil
 }

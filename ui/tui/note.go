@@ -20,8 +20,8 @@ type note struct {
 // say shows a line.
 func (m *screen) say(line string) { m.note = note{text: line} }
 
-// fault shows what went wrong, and what to do about it where that is known.
-func (m *screen) fault(what string, err error) {
+// trouble shows what went wrong, and what to do about it where that is known.
+func (m *screen) trouble(what string, err error) {
 	line := what + ": " + err.Error()
 	if todo := remedy(err); todo != "" {
 		line += "\n" + todo

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,13 +68,10 @@ type SignalError struct{ Signal os.Signal }
 
 func (e *SignalError) Error() string { return fmt.Sprintf("ended by signal: %s", e.Signal) }
 
-// ErrPanic says that the screen ended by a fault of its own. The terminal was restored.
-var ErrPanic = errors.New("the screen ended by a fault of its own")
-
 // Run shows the screen until the person leaves, ctx ends or a signal comes. It closes the chat
 // that is open at the end, and waits for everything it started. The error is nil when the person
-// left, a [*SignalError] after a signal, and wraps [ErrPanic] after a panic; the terminal is
-// restored in each case.
+// left, a [*SignalError] after a signal, ctx's error when ctx ended, and a [*PanicError] after a
+// panic; the terminal is restored in each case.
 func Run(ctx context.Context, o Options) error {
 	return runWith(ctx, o, func(*screen, *tea.Program) {})
 }
@@ -87,40 +83,48 @@ func runWith(ctx context.Context, o Options, running func(*screen, *tea.Program)
 	defer cancel()
 	t := &tasks{ctx: ctx}
 	m := newScreen(o, t)
-	program := tea.NewProgram(m, o.programOptions(ctx)...)
-	m.clock = newFrameClock(program, o.FPS)
-	defer m.clock.close()
+	program := tea.NewProgram(m, o.programOptions()...)
+	m.abort = func() { t.goes(program.Quit) }
 	running(m, program)
 
-	sig := make(chan os.Signal, 1)
-	signal.Notify(sig, endSignals...)
-	defer signal.Stop(sig)
-	var ended os.Signal
-	watch := make(chan struct{})
-	go func() {
-		defer close(watch)
-		select {
-		case ended = <-sig:
-			program.Quit()
-		case <-ctx.Done():
-		}
-	}()
-
+	ended := watch(ctx, program)
 	_, err := program.Run()
 	m.finish()
+	why := context.Cause(ctx)
 	cancel()
 	t.wait()
-	<-watch
-	switch {
-	case errors.Is(err, tea.ErrProgramPanic):
-		restoreTerminal(o.Output)
-		return fmt.Errorf("%w: %w", ErrPanic, err)
-	case ended != nil:
-		return &SignalError{ended}
+	switch sig := <-ended; {
+	case m.failure != nil:
+		return m.failure
+	case sig != nil:
+		return &SignalError{sig}
 	case err != nil:
+		restoreTerminal(o.Output)
 		return fmt.Errorf("screen: %w", err)
 	}
-	return nil
+	return why
+}
+
+// watch ends the program when a signal comes or ctx ends. The channel gives the signal, nil when
+// there was none, once ctx has ended.
+func watch(ctx context.Context, program *tea.Program) <-chan os.Signal {
+	sig, ended := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(sig, endSignals...)
+	go func() {
+		defer signal.Stop(sig)
+		var got os.Signal
+		select {
+		case got = <-sig:
+		case <-ctx.Done():
+			select { // whoever made ctx may have heard the same signal
+			case got = <-sig:
+			default:
+			}
+		}
+		program.Quit()
+		ended <- got
+	}()
+	return ended
 }
 
 func (o Options) withDefaults() Options {
@@ -142,8 +146,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) programOptions(ctx context.Context) []tea.ProgramOption {
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(o.FPS), tea.WithoutSignalHandler()}
+func (o Options) programOptions() []tea.ProgramOption {
+	opts := []tea.ProgramOption{tea.WithFPS(o.FPS), tea.WithoutSignalHandler()}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}
@@ -153,8 +157,8 @@ func (o Options) programOptions(ctx context.Context) []tea.ProgramOption {
 	return append(opts, o.Program...)
 }
 
-// restoreTerminal switches off what a screen may have switched on, for the panics after which
-// Bubble Tea leaves something on: mouse, paste, focus, keyboard protocol, alternate screen.
+// restoreTerminal switches off what a screen may have switched on, for errors after which Bubble
+// Tea leaves something on: mouse, paste, focus, keyboard protocol, alternate screen.
 func restoreTerminal(w io.Writer) {
 	if w == nil {
 		w = os.Stdout
@@ -215,7 +219,9 @@ type screen struct {
 	leaveAt   time.Time // a second Ctrl+C before this leaves
 	started   bool      // the first session was opened
 	early     []string  // messages sent before it was
-	beat      int       // picture of the spinner
+	failure   *PanicError
+	abort     func() // ends the program from within View
+	beat      int    // picture of the spinner
 	// typedAt is the clock of keys, which tells a burst from typing.
 	typedAt func() time.Time
 }
@@ -253,7 +259,8 @@ func (m *screen) Init() tea.Cmd {
 }
 
 // Update gives a message to whom it concerns; what it means is decided there.
-func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *screen) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
+	defer m.fault(func() { self, cmd = m, tea.Quit })
 	m.stale = true
 	m.clock.wake()
 	switch msg := msg.(type) {

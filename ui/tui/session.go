@@ -78,7 +78,7 @@ func (o chatOpened) take(m *screen) tea.Cmd {
 	m.session.opening = false
 	if o.err != nil {
 		m.picker.SetNotice(o.err.Error())
-		m.fault("the session cannot be opened", o.err)
+		m.trouble("the session cannot be opened", o.err)
 		if m.session.chat == nil && m.page != pagePicker {
 			return m.showPicker("")
 		}
@@ -117,7 +117,7 @@ type chatLeft struct{ err error }
 
 func (c chatLeft) apply(m *screen) tea.Cmd {
 	if c.err != nil {
-		m.fault("the session before was not saved whole", c.err)
+		m.trouble("the session before was not saved whole", c.err)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (m *screen) loadOlder() tea.Cmd {
 func (l shownLoaded) take(m *screen) tea.Cmd {
 	m.session.loading = false
 	if l.err != nil {
-		m.fault("the messages cannot be read", l.err)
+		m.trouble("the messages cannot be read", l.err)
 		return nil
 	}
 	m.panel.Add(l.calls)
@@ -276,7 +276,7 @@ type resolved struct {
 func (r resolved) take(m *screen) tea.Cmd {
 	cmd := m.removePrompt("resume")
 	if r.err != nil {
-		m.fault("the call cannot be answered", r.err)
+		m.trouble("the call cannot be answered", r.err)
 	}
 	if m.session.running || !m.session.chat.Unfinished() {
 		return cmd
@@ -293,7 +293,7 @@ type callsLoaded struct {
 func (c callsLoaded) take(m *screen) tea.Cmd {
 	m.session.older = false
 	if c.err != nil {
-		m.fault("earlier calls cannot be read", c.err)
+		m.trouble("earlier calls cannot be read", c.err)
 		return nil
 	}
 	m.panel.Add(c.calls)
@@ -322,7 +322,7 @@ type innerLoaded struct {
 
 func (i innerLoaded) take(m *screen) tea.Cmd {
 	if i.err != nil {
-		m.fault("the conversation inside the call cannot be read", i.err)
+		m.trouble("the conversation inside the call cannot be read", i.err)
 		return nil
 	}
 	m.transcript.SetInner(i.path, i.msgs)
@@ -348,7 +348,7 @@ func (m *screen) loadHistory() tea.Cmd {
 
 func (h historyLoaded) apply(m *screen) tea.Cmd {
 	if h.err != nil {
-		m.fault("earlier messages cannot be read", h.err)
+		m.trouble("earlier messages cannot be read", h.err)
 	}
 	m.composer.SetHistory(h.texts)
 	return nil

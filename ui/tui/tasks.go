@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -18,19 +19,41 @@ type tasks struct {
 	wg     sync.WaitGroup
 }
 
-// cmd makes a command of f. Its context ends with the screen.
+// start counts one more task, if the screen has not ended.
+func (t *tasks) start() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.wg.Add(1)
+	}
+	return !t.closed
+}
+
+// cmd makes a command of f. Its context ends with the screen; a panic ends the screen.
 func (t *tasks) cmd(f func(ctx context.Context) tea.Msg) tea.Cmd {
-	return func() tea.Msg {
-		t.mu.Lock()
-		if t.closed {
-			t.mu.Unlock()
+	return func() (msg tea.Msg) {
+		if !t.start() {
 			return nil
 		}
-		t.wg.Add(1)
-		t.mu.Unlock()
 		defer t.wg.Done()
+		defer func() {
+			if v := recover(); v != nil {
+				msg = faulted{&PanicError{Value: v, Stack: debug.Stack()}}
+			}
+		}()
 		return f(t.ctx)
 	}
+}
+
+// goes runs f beside everything else.
+func (t *tasks) goes(f func()) {
+	if !t.start() {
+		return
+	}
+	go func() {
+		defer t.wg.Done()
+		f()
+	}()
 }
 
 // after gives msg when d has gone by.

@@ -24,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the screens in testdata/screen")
 
 // The clock of the highlighter's regular expressions stops by itself some time later. Bubble Tea
-// does not wait for its input reader when it is killed, nor when keys are left unread.
+// does not wait for its reader of an input that is no file.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"),
 		goleak.IgnoreAnyFunction("github.com/charmbracelet/ultraviolet.(*TerminalReader).StreamEvents"),
@@ -44,7 +44,7 @@ type terminal struct {
 	// drawn gets a token when something was written to the terminal.
 	drawn chan struct{}
 
-	mu    sync.Mutex // guards bytes and raw
+	mu    sync.Mutex // guards bytes and raw, and the cells while they are read or written
 	bytes int
 	raw   strings.Builder
 }
@@ -98,8 +98,8 @@ func (t *terminal) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	t.bytes += len(p)
 	t.raw.Write(p)
-	t.mu.Unlock()
 	_, err := t.em.Write([]byte(strings.ReplaceAll(string(p), "\n", "\r\n")))
+	t.mu.Unlock()
 	select {
 	case t.drawn <- struct{}{}:
 	default:
@@ -158,7 +158,7 @@ func startWith(t *testing.T, w, h int, o Options, prepare func(*screen)) *termin
 		case <-time.After(10 * time.Second):
 			t.Error("the screen did not end")
 		}
-		_ = term.em.Close()
+		_ = term.em.InputPipe().(io.Closer).Close() // the emulator's own Close races with its Read
 		<-answers
 	})
 	return term
@@ -185,7 +185,9 @@ func (t *terminal) program() *tea.Program {
 }
 
 func (t *terminal) resize(w, h int) {
+	t.mu.Lock()
 	t.em.Resize(w, h)
+	t.mu.Unlock()
 	t.program().Send(tea.WindowSizeMsg{Width: w, Height: h})
 }
 
@@ -206,6 +208,8 @@ func (t *terminal) paste(text string) {
 
 // text is what stands on the screen.
 func (t *terminal) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	var b strings.Builder
 	for y := range t.em.Height() {
 		var line strings.Builder
@@ -270,8 +274,8 @@ func (t *terminal) golden(name string) {
 	// nothing.
 	got := t.snapshot()
 	for {
-		t.typed("<ctrl+l>")
 		before := t.count()
+		t.typed("<ctrl+l>")
 		t.until("a redraw", func() bool { return t.count() > before })
 		again := t.snapshot()
 		if again == got {
@@ -316,6 +320,8 @@ func (t *terminal) snapshot() string {
 	letters := map[string]byte{}
 	var legend []string
 	b.WriteString("--- styles\n")
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for y := range t.em.Height() {
 		line := make([]byte, 0, t.em.Width())
 		for x := range t.em.Width() {

@@ -137,7 +137,7 @@ func (t turnEnded) take(m *screen) tea.Cmd {
 		m.say("interrupted: what had come is kept" + m.queuedHint())
 		return nil
 	case t.err != nil:
-		m.fault("the turn failed", t.err)
+		m.trouble("the turn failed", t.err)
 		if len(s.queue) > 0 {
 			m.note.text += m.queuedHint()
 		}
