@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"parley/ui/tui/keymap"
 	"parley/ui/tui/prompt"
@@ -107,11 +108,12 @@ func (m *screen) hints() []hint {
 	case m.composer.Searching():
 		return append([]hint{{"Enter", "Enter", "take"}, {"Esc", "Esc", "close"}}, m.of(keymap.History)...)
 	case m.focus == onChat:
-		return append(m.of(keymap.ChatUp, keymap.ChatDown, keymap.ChatToggle, keymap.ChatCopy, keymap.ChatSearch, keymap.ChatShow,
-			keymap.ChatPrevUser, keymap.ChatEnd), hint{"Esc", "Esc", "text"})
+		return slices.Concat(m.pair(keymap.ChatDown, keymap.ChatUp, "move"), m.of(keymap.ChatToggle, keymap.ChatCopy, keymap.ChatSearch,
+			keymap.ChatShow), m.pair(keymap.ChatPrevUser, keymap.ChatNextUser, "you"), m.of(keymap.ChatEnd), []hint{{"Esc", "Esc", "text"}})
 	case m.focus == onPanel:
-		return append(m.of(keymap.PanelDown, keymap.PanelUp, keymap.PanelOpen, keymap.PanelFold, keymap.PanelFilter, keymap.PanelCancel,
-			keymap.PanelCopy, keymap.PanelFollow, keymap.PanelShow, keymap.PanelNextTab), hint{"Esc", "Esc", "text"})
+		return slices.Concat(m.pair(keymap.PanelDown, keymap.PanelUp, "move"), m.pair(keymap.PanelFold, keymap.PanelUnfold, "fold"),
+			m.of(keymap.PanelOpen), []hint{{"Esc", "Esc", "text"}}, m.of(keymap.PanelCancel, keymap.PanelFilter, keymap.PanelCopy,
+				keymap.PanelFollow, keymap.PanelShow, keymap.PanelNextTab))
 	}
 	return m.writingHints()
 }
@@ -154,6 +156,15 @@ func (m *screen) promptHints() []hint {
 		next.word = "text"
 	}
 	return []hint{esc, next}
+}
+
+// pair makes one hint of two opposite actions.
+func (m *screen) pair(a, b keymap.Action, word string) []hint {
+	key := m.keys.Key(a) + "/" + m.keys.Key(b)
+	if m.keys.Key(a) == "" || m.keys.Key(b) == "" {
+		return m.of(a, b)
+	}
+	return []hint{{key, m.keys.ShortKey(a) + "/" + m.keys.ShortKey(b), word}}
 }
 
 // of makes hints of actions that have a key.

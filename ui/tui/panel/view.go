@@ -157,7 +157,11 @@ func (m *Model) drawRow(r row) string {
 	if c.Label != "" {
 		left += fmt.Sprintf("%-3s ", text.Line(c.Label))
 	}
-	left += transcript.Title(c)
+	if c.Chat {
+		left += "@" + text.Line(c.Tool) // what started it is a message of the chat
+	} else {
+		left += transcript.Title(c)
+	}
 	return text.Spread(left, m.style.Muted.Render(" "+facts+" "), m.w, m.style.Glyphs.Ellipsis)
 }
 
