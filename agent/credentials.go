@@ -149,7 +149,7 @@ func (c *call) runCredential(ctx context.Context, index int, ref program.Referen
 		text, _ := json.Marshal(use.args) // a map of strings
 		input = string(text)
 	}
-	need := &credentialNeed{name: use.name, tool: c.name(), sets: setsOf(use.args)}
+	need := &credentialNeed{name: use.name, tool: c.name(), label: c.state.Label, sets: setsOf(use.args)}
 	st := c.sub("k", c.t.row.Number, index, ref, categoryCredential)
 	st.ToolName = refName(c.t.prg, ref)
 	sub, err := c.t.newCall(c, st)
@@ -200,6 +200,9 @@ func (c *call) keepCredential(ctx context.Context, index int, use credentialUse,
 		s.mu.Lock()
 		s.credentials[use.key] = cachedCredential{cred}
 		s.mu.Unlock()
+		if s.o.CredentialKept != nil {
+			s.o.CredentialKept()
+		}
 	}
 	done := credentialDone{Name: use.name, Store: "session"}
 	if use.stored && !cred.Ephemeral && keep != "call" && keep != "session" && s.o.Credentials != nil {

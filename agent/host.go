@@ -28,7 +28,7 @@ func (h host) Prompt(ctx context.Context, q toolrt.Question) (map[string]string,
 		Agents: c.agents(), Tool: c.name(), Question: q}
 	c.prompts++
 	if need := c.credentialNeed(); need != nil {
-		in.Credential, in.Sets, in.Keep, in.Tool = need.name, need.sets, s.o.Keep(), need.tool
+		in.Credential, in.Sets, in.Keep, in.Tool, in.Label = need.name, need.sets, s.o.Keep(), need.tool, need.label
 	}
 	state := record.StateAsk
 	if in.Credential != "" {
@@ -48,8 +48,12 @@ func (h host) Prompt(ctx context.Context, q toolrt.Question) (map[string]string,
 		if f.Sensitive != nil {
 			sensitive = *f.Sensitive
 		}
-		if sensitive && ans.Values[f.Name] != "" {
-			s.addSecret(f.Name, ans.Values[f.Name])
+		if sensitive && ans.Values[f.Name] != "" && !s.o.PassSecrets {
+			name := f.Name
+			if in.Credential != "" {
+				name = in.Credential
+			}
+			s.addSecret(name, ans.Values[f.Name])
 		}
 	}
 	if need := c.credentialNeed(); need != nil {
@@ -103,7 +107,9 @@ type credentialNeed struct {
 	name string   // of the credential
 	sets []string // variables, when known
 	tool string   // that needs it
-	keep string   // where the person wants it kept
+	// label is that of the call that needs it.
+	label string
+	keep  string // where the person wants it kept
 }
 
 // credentialNeed returns what the call, or a call around it, gets a credential for.

@@ -49,7 +49,7 @@ type ApprovalQuestion struct {
 	Again string
 	// Placed is called by the Authorizer as soon as the question has its place in the queue of
 	// questions: only then is the next one of the batch put to it. Never nil.
-	Placed func()
+	Placed func() `json:"-"`
 	// Sandbox says in words how the call will be confined if allowed, "" if not at all.
 	Sandbox string
 }

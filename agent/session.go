@@ -53,11 +53,17 @@ type Options struct {
 	Credentials        credential.Store
 	CredentialContexts []string
 	Overrides          map[string]map[string]string
+	// CredentialKept is told when a credential was kept for longer than its call; may be nil.
+	CredentialKept func()
 	// Redactor hides secret values; nil hides nothing.
 	Redactor Redactor
 
 	Authorizer Authorizer // nil: nobody can be asked
 	Prompter   Prompter   // nil: nobody can be asked
+
+	// PassSecrets says that sensitive answers are handed on as they are: this process is itself
+	// the command of a tool, and the one that runs the tool keeps them secret.
+	PassSecrets bool
 
 	Runtime toolrt.Policy
 	// Processes finds the process group of an execution by the name of its output.
@@ -131,6 +137,7 @@ type Session struct {
 	nextRule      int
 	waits         int // questions open
 	past          []approval.Facts
+	server        *promptServer // nil until a command could ask
 	closed        bool
 	credLock      chan struct{} // one credential at a time (5.10)
 }
@@ -271,6 +278,12 @@ func (s *Session) Close() error {
 	s.stop(errClosing)
 	<-idle
 	err := s.runtime.Close()
+	s.mu.Lock()
+	server := s.server
+	s.mu.Unlock()
+	if server != nil {
+		err = errors.Join(err, server.close())
+	}
 	return errors.Join(err, s.journal.Close())
 }
 

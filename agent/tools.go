@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"parley/agent/program"
 	"parley/toolrt"
@@ -21,20 +23,48 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 		if !ok {
 			return nil, fmt.Errorf("the built-in tool %s does not exist in this version of parley", t.BuiltinName())
 		}
-		return tool, nil
+		return asking{tool, c}, nil
 	case program.KindEcho:
 		return command.Echo{Name: c.name(), Description: t.Description, Body: t.Instructions, Params: t.Arguments}, nil
 	case program.KindCommand:
 		if timeout == 0 {
 			timeout = c.t.s.commandTimeout()
 		}
-		return &command.Tool{Name: c.name(), Description: t.Description, Interpreter: t.Interpreter(), Script: t.Script(),
+		return asking{&command.Tool{Name: c.name(), Description: t.Description, Interpreter: t.Interpreter(), Script: t.Script(),
 			Location: t.Source.Location, ToolDir: t.WorkingDir, Stdin: t.Stdin, Params: t.Arguments, Timeout: timeout,
-			Flags: flags, Abort: c.parent == nil}, nil
+			Flags: flags, Abort: c.parent == nil}, c}, nil
 	case program.KindHTTP:
 		return &web.Tool{Name: t.Name, Description: t.Description, URL: t.Interpreter(), Params: t.Arguments,
 			Flags: flags, Timeout: timeout, Abort: c.parent == nil}, nil
 	}
 	return nil, fmt.Errorf("%s is a kind of tool that this version of parley does not run: its body begins with %q",
 		c.name(), firstLine(t.Instructions))
+}
+
+// asking lets the commands of a tool reach the prompt server while it runs.
+type asking struct {
+	toolrt.Tool
+	c *call
+}
+
+// Run runs the tool with the prompt server in its call's environment.
+func (a asking) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, error) {
+	server := a.c.t.s.prompts()
+	if server == nil {
+		return a.Tool.Run(ctx, inv)
+	}
+	env, forget := server.environment(a.c)
+	defer forget()
+	in, tc := *inv, *inv.Call
+	tc.Env = append(slices.Clone(tc.Env), env...)
+	in.Call = &tc
+	return a.Tool.Run(ctx, &in)
+}
+
+// Preview shows what the tool shows.
+func (a asking) Preview(ctx context.Context, tc *toolrt.Call) (toolrt.Preview, error) {
+	if p, ok := a.Tool.(toolrt.Previewer); ok {
+		return p.Preview(ctx, tc)
+	}
+	return toolrt.Preview{}, nil
 }

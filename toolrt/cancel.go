@@ -5,24 +5,43 @@ import "context"
 // errOne is the cause of the context of a call that was cancelled by itself.
 var errOne = stopCause("the user stopped this call")
 
+// handle is what can be done to a running call from outside.
+type handle struct {
+	cancel context.CancelCauseFunc
+	pause  func() (resume func())
+}
+
 // Cancel stops one running call; the others of its batch go on. It reports whether the call was
 // running.
 func (r *Runtime) Cancel(id string) bool {
-	r.mu.Lock()
-	cancel := r.running[id]
-	r.mu.Unlock()
-	if cancel == nil {
-		return false
+	h, ok := r.handleOf(id)
+	if ok {
+		h.cancel(errOne)
 	}
-	cancel(errOne)
-	return true
+	return ok
 }
 
-// cancellable makes a running call known to Cancel until the returned function runs.
-func (r *Runtime) cancellable(id string, cancel context.CancelCauseFunc) (forget func()) {
+// Pause stops the clock of a running call, as Invocation.Pause does, until the returned function
+// runs: a person is asked on the call's behalf. A call that does not run is left alone.
+func (r *Runtime) Pause(id string) (resume func()) {
+	if h, ok := r.handleOf(id); ok {
+		return h.pause()
+	}
+	return func() {}
+}
+
+func (r *Runtime) handleOf(id string) (handle, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.running[id] = cancel
+	h, ok := r.running[id]
+	return h, ok
+}
+
+// reachable makes a running call known to Cancel and Pause until the returned function runs.
+func (r *Runtime) reachable(id string, h handle) (forget func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running[id] = h
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()

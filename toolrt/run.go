@@ -139,7 +139,6 @@ func (p *Prepared) run(ctx context.Context, queue time.Duration) *Outcome {
 	started := p.r.opts.Now()
 	runCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer p.r.cancellable(p.call.ID, cancel)()
 	limit := p.r.timeout(p.spec)
 	lease := &lease{
 		gate: p.r.gate, exclusive: !p.spec.Flags.parallel(), now: p.r.opts.Now,
@@ -155,6 +154,7 @@ func (p *Prepared) run(ctx context.Context, queue time.Duration) *Outcome {
 		Process:   p.noteProcess,
 		captures:  p.captureOptions(),
 	}
+	defer p.r.reachable(p.call.ID, handle{cancel: cancel, pause: inv.Pause})()
 	lease.start(p.ticket, limit)
 	p.ticket = nil
 	res := p.supervise(runCtx, inv, lease)

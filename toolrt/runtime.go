@@ -48,7 +48,7 @@ type Runtime struct {
 	mu        sync.Mutex     // guards the fields below
 	abandoned map[string]int // live abandoned calls by tool
 	alive     int            // their sum
-	running   map[string]context.CancelCauseFunc
+	running   map[string]handle
 }
 
 // New returns a runtime. The caller closes it when its last batch has ended.
@@ -71,7 +71,7 @@ func New(o Options) *Runtime {
 		gate:      newGate(policy.MaxConcurrency),
 		schemas:   newSchemas(o.Log),
 		abandoned: map[string]int{},
-		running:   map[string]context.CancelCauseFunc{},
+		running:   map[string]handle{},
 	}
 }
 

@@ -127,6 +127,9 @@ func (a *app) openLog() {
 
 // openStore opens the database. Without a place for it everything is kept in memory.
 func (a *app) openStore(ctx context.Context) error {
+	if a.f.passing {
+		return a.openMemory(ctx)
+	}
 	path := firstSet(a.f.db, a.io.getenv("PARLEY_DB"))
 	if path == "" {
 		if err := usable(a.paths.data); err != nil {
@@ -333,6 +336,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
 		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Env: a.environment(row.Workspace),
 		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(),
+		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
 		Rescue: func(rows record.Rows) (string, error) { return persist.Rescue(a.paths.state, rows) },
 	}
 	if ask != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"parley/toolrt/command"
 	"parley/ui/tui/text"
 )
 
@@ -74,7 +75,7 @@ func newRoot(io streams) *cobra.Command {
 	fs.StringVar(&f.theme, "theme", "", "the theme's `NAME`")
 	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
 	root.AddCommand(runCommand(io), sessionsCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io),
-		credentialsCommand(io), modelsCommand(io), configCommand(io), doctorCommand(io), versionCommand(io))
+		credentialsCommand(io), modelsCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io))
 	return root
 }
 
@@ -139,6 +140,23 @@ func versionCommand(io streams) *cobra.Command {
 	return &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(io.out, "parley "+versionText())
+			return err
+		}}
+}
+
+// getenvCommand reads a variable as tools get it: large values come compressed (6.2).
+func getenvCommand(io streams) *cobra.Command {
+	return &cobra.Command{Use: "getenv NAME [DEFAULT]", Short: "Print a variable of the environment, for the scripts of tools", Args: cobra.RangeArgs(1, 2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			value := io.getenv(args[0])
+			if value == "" && len(args) > 1 {
+				value = args[1]
+			}
+			value, err := command.Decompress(value)
+			if err != nil {
+				return fmt.Errorf("variable %s: %w", args[0], err)
+			}
+			_, err = fmt.Fprint(io.out, value)
 			return err
 		}}
 }

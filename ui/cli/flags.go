@@ -31,6 +31,9 @@ type flags struct {
 	resume string // --resume
 	ascii  bool
 	plain  bool
+
+	// passing says that nothing of the run is kept.
+	passing bool
 }
 
 // pickSession is what --resume without a value means: choose from a list.

@@ -18,6 +18,11 @@ import (
 
 // runTurn runs one turn without a screen and prints what came of it.
 func runTurn(ctx context.Context, io streams, f *flags, ref, input string) (err error) {
+	if builtin(ref) != nil && f.session == "" {
+		// A built-in by itself is what the person, or a tool's script, wants done now: there is no
+		// chat to keep, and the call was given on the command line.
+		f.passing, f.yes = true, true
+	}
 	a, err := openApp(ctx, io, f)
 	if err != nil {
 		return err
@@ -48,13 +53,22 @@ func (h *headless) open(ctx context.Context, ref, input string) error {
 	if h.journal, err = h.lease(ctx, ref); err != nil {
 		return err
 	}
-	if h.session, err = a.openSession(ctx, h.journal, h.hub, h.console.asker()); err != nil {
+	if h.session, err = a.openSession(ctx, h.journal, h.hub, h.asker()); err != nil {
 		return errors.Join(err, h.journal.Close())
 	}
 	if a.notSaved != "" && (a.f.session != "" || a.f.goOn) {
 		h.say("not saved: " + a.notSaved)
 	}
 	return nil
+}
+
+// asker is who answers questions: the parley that runs this one as a tool's command, the person at
+// the terminal, or nobody.
+func (h *headless) asker() asker {
+	if r := newRemote(h.a.io.getenv); r != nil {
+		return r
+	}
+	return h.console.asker()
 }
 
 // lease finds the session that was named, or makes one.
@@ -107,12 +121,18 @@ func (h *headless) create(ctx context.Context, ref string) (agent.Journal, error
 			h.say("warning: " + w.String())
 		}
 	}
-	modelRef, why := a.chooseModel(ctx)
+	modelRef, why := offlineModel, ""
+	if !a.f.passing {
+		modelRef, why = a.chooseModel(ctx)
+	}
 	if why != "" {
 		h.say(fmt.Sprintf("model %s (%s)", modelRef, why))
 	}
 	return a.store.Create(ctx, a.newRow(ref, modelRef))
 }
+
+// offlineModel is the model inside the binary.
+const offlineModel = "offline/parley"
 
 func (h *headless) say(text string) {
 	if !h.a.f.quiet {
