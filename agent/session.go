@@ -105,8 +105,9 @@ type Response struct {
 	// Done says that the program has finished; the next message starts it afresh.
 	Done    bool
 	Content string
-	// Agent is the name of the agent that spoke last.
-	Agent string
+	// Agent is the name of the agent that spoke last, ToolID the id of its tool; empty when Done.
+	Agent  string
+	ToolID string
 	// Denied says that a call was denied because nobody could be asked.
 	Denied bool
 }

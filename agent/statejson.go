@@ -5,9 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
 	"strconv"
 
 	"parley/agent/model"
+	"parley/agent/program"
 	"parley/agent/record"
 )
 
@@ -132,14 +137,17 @@ func (s *Session) Import(ctx context.Context, state json.RawMessage) error {
 	if err := json.Unmarshal(state, in); err != nil {
 		return fmt.Errorf("failed to unmarshal chat state: %w", err)
 	}
-	im := importer{s: s, turn: 1}
+	prg, err := s.o.Program(ctx)
+	if err != nil {
+		return err
+	}
+	im := importer{s: s, prg: prg, turn: 1}
 	st, err := im.read(in, "1", "")
 	if err != nil {
 		return err
 	}
-	prg, err := s.o.Program(ctx)
-	if err != nil {
-		return err
+	if st.ToolID == "" {
+		st.ToolID = prg.EntryAgent().ID
 	}
 	source, err := prg.JSON()
 	if err != nil {
@@ -171,18 +179,33 @@ func (s *Session) Import(ctx context.Context, state json.RawMessage) error {
 // importer turns seed states into ours and collects the rows of their conversations.
 type importer struct {
 	s    *Session
+	prg  *program.Program
 	turn int
 	rows record.Rows
 }
 
-func (im *importer) read(in *seedState, path, wireID string) (*callState, error) {
+// tool returns the id that the program has for a tool of the state: a state made from another folder
+// names the same file by another path.
+func (im *importer) tool(id string) string {
+	if id == "" || im.prg.Tool(id) != nil {
+		return id
+	}
+	for _, known := range slices.Sorted(maps.Keys(im.prg.ToolSet)) {
+		if path.Base(filepath.ToSlash(known)) == path.Base(filepath.ToSlash(id)) {
+			return known
+		}
+	}
+	return id
+}
+
+func (im *importer) read(in *seedState, at, wireID string) (*callState, error) {
 	if in.Continuation == nil {
 		if in.Result == nil {
 			return nil, fmt.Errorf("%w, resume should have Continuation data", ErrBadState)
 		}
-		return &callState{Path: path, WireID: wireID, Turn: im.turn, Final: in.Result}, nil
+		return &callState{Path: at, WireID: wireID, Turn: im.turn, Final: in.Result}, nil
 	}
-	st := &callState{Path: path, WireID: wireID, Turn: im.turn, ToolID: in.ContinuationToolID, Result: in.Continuation.Result,
+	st := &callState{Path: at, WireID: wireID, Turn: im.turn, ToolID: im.tool(in.ContinuationToolID), Result: in.Continuation.Result,
 		Latest: in.ResumeInput}
 	if in.StartInput != nil {
 		st.Start = *in.StartInput
@@ -224,7 +247,7 @@ func (im *importer) subs(st *callState, in *seedState) error {
 			return err
 		}
 		if inner.ToolID == "" {
-			inner.ToolID = sub.ToolID
+			inner.ToolID = im.tool(sub.ToolID)
 		}
 		inner.Label = strconv.Itoa(i + 1)
 		st.Subs = append(st.Subs, inner)

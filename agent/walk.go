@@ -218,6 +218,9 @@ func (t *turn) walk(ctx context.Context) (Response, error) {
 		st, err = t.close(context.WithoutCancel(ctx), st, err)
 	}
 	resp.Agent = t.s.Row().Agent
+	if st != nil && st.Final == nil {
+		resp.ToolID = st.deepest().ToolID
+	}
 	e := monitor.Event{Type: monitor.RunFinish, Output: t.s.redact(resp.Content)}
 	if err != nil {
 		e.Err = t.s.redact(err.Error())

@@ -32,6 +32,9 @@ type flags struct {
 	ascii  bool
 	plain  bool
 
+	chatState string // --chat-state: a file, a state, a response, or null
+	saveState string // --save-chat-state-file: a file, or - for stdout
+
 	// passing says that nothing of the run is kept.
 	passing bool
 }
@@ -76,6 +79,8 @@ func (f *flags) headless(fs *pflag.FlagSet) {
 	fs.StringVar(&f.session, "session", "", "the chat of that `NAME`: each run adds a turn")
 	fs.StringVar(&f.output, "output", "text", "text, json (one object at the end) or events (one JSON a line)")
 	fs.StringVar(&f.onInterrupted, "on-interrupted", "report", "calls that a crash cut off: rerun, report or fail")
+	fs.StringVar(&f.chatState, "chat-state", "", "go on from this chat state: a `FILE`, the JSON itself, or null to begin")
+	fs.StringVar(&f.saveState, "save-chat-state-file", "", "keep the chat state in `FILE` after the turn; - prints the response with it")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on stderr")
 	fs.StringVar(&f.eventsTo, "events-stream-to", "", "append every event to `FILE`, or fd://N")
 }

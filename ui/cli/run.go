@@ -150,11 +150,12 @@ func (h *headless) run(ctx context.Context, input string) (err error) {
 	resp, turnErr := h.turn(ctx, input)
 	stop()
 	row := h.session.Row()
+	state, stateErr := h.exportState(ctx, turnErr)
 	turn, err := h.journal.LastTurn(ctx)
 	if errors.Is(err, agent.ErrNotFound) {
 		err = nil
 	}
-	err = errors.Join(err, h.session.Close())
+	err = errors.Join(err, stateErr, h.session.Close())
 	h.hub.Close()
 	watched()
 	if turnErr == nil && turn.Status == record.TurnAborted {
@@ -163,7 +164,7 @@ func (h *headless) run(ctx context.Context, input string) (err error) {
 	if turnErr == nil && resp.Denied {
 		turnErr = errDenied
 	}
-	if printErr := h.print(resp, row, turn, turnErr); printErr != nil {
+	if printErr := h.print(resp, row, turn, state, turnErr); printErr != nil {
 		err = errors.Join(err, printErr)
 	}
 	return errors.Join(turnErr, err)
@@ -171,6 +172,9 @@ func (h *headless) run(ctx context.Context, input string) (err error) {
 
 // turn sends the input, or finishes an interrupted turn when there is none.
 func (h *headless) turn(ctx context.Context, input string) (agent.Response, error) {
+	if err := h.importState(ctx); err != nil {
+		return agent.Response{}, err
+	}
 	if h.session.Unfinished() {
 		if err := h.interrupted(ctx); err != nil {
 			return agent.Response{}, err
@@ -291,8 +295,11 @@ type resultError struct {
 }
 
 // print writes the reply to stdout in the form asked for.
-func (h *headless) print(resp agent.Response, row record.Session, turn record.Turn, err error) error {
+func (h *headless) print(resp agent.Response, row record.Session, turn record.Turn, state json.RawMessage, err error) error {
 	out := h.a.io.out
+	if h.stateless() {
+		return printState(out, resp, state, err)
+	}
 	switch h.a.f.output {
 	case "events":
 		return nil
