@@ -9,30 +9,46 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// idleAfter is how long after the last message the frame clock is stopped: many frames, so that
-// what the message changed has been drawn.
-const idleAfter = 250 * time.Millisecond
+// The phases of the frame clock. What comes after a pause is drawn at once, what follows at the
+// frame rate, and while nothing comes the clock rests. It is not stopped: a last frame that a slow
+// terminal held up still gets out.
+const (
+	quickEvery = time.Millisecond
+	quickFor   = 4 * time.Millisecond
+	steadyFor  = 250 * time.Millisecond
+	restEvery  = 2 * time.Second
+)
 
-// frameClock stops Bubble Tea's frame clock while nothing happens. The library ticks as often as it
-// may draw, also when there is nothing to draw: at 120 frames a second that is one per cent of a
-// core for a chat that waits. It has no way to say so; its ticker is found by name, and where a
-// later version has none of that name, it just goes on ticking.
+type phase int
+
+const (
+	resting phase = iota
+	quick
+	steady
+)
+
+// frameClock drives Bubble Tea's frame clock. The library ticks as often as it may draw, also when
+// there is nothing to draw: at 120 frames a second that is one per cent of a core for a chat that
+// waits, and a key waits for half a frame on average before it is seen. It has no setting for that;
+// its ticker is found by name, and where a later version has none of that name, it just goes on
+// ticking.
 type frameClock struct {
 	program *tea.Program
-	every   time.Duration
+	frame   time.Duration
 
-	mu      sync.Mutex // guards the fields below
-	ticker  *time.Ticker
-	sleep   *time.Timer // stops the ticker
-	stopped bool
+	mu     sync.Mutex // guards the fields below
+	ticker *time.Ticker
+	phase  phase
+	over   *time.Timer // ends the phase
+	closed bool
 }
 
 func newFrameClock(p *tea.Program, fps int) *frameClock {
-	return &frameClock{program: p, every: time.Second / time.Duration(fps)}
+	return &frameClock{program: p, frame: time.Second / time.Duration(min(max(fps, 1), 120))}
 }
 
-// wake makes the clock tick for the message that came. It is called from the program's own
-// goroutine; nil does nothing.
+// wake says that a message came. It is called from the program's own goroutine, which starts the
+// ticker before it gives the first message; nil does nothing.
 func (c *frameClock) wake() {
 	if c == nil {
 		return
@@ -40,32 +56,50 @@ func (c *frameClock) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ticker == nil {
-		if c.ticker = tickerOf(c.program); c.ticker == nil {
-			return
-		}
-		c.sleep = time.AfterFunc(idleAfter, c.stop)
-		return
+		c.ticker = tickerOf(c.program)
 	}
-	if c.stopped {
-		c.ticker.Reset(c.every)
-		c.stopped = false
+	switch {
+	case c.ticker == nil || c.closed:
+	case c.phase == resting:
+		c.turn(quick, quickEvery, quickFor)
+	case c.phase == steady:
+		c.over.Reset(steadyFor)
 	}
-	c.sleep.Reset(idleAfter)
 }
 
-func (c *frameClock) stop() {
+// turn begins a phase. The caller holds mu.
+func (c *frameClock) turn(p phase, every, length time.Duration) {
+	c.phase = p
+	c.ticker.Reset(every)
+	switch {
+	case length == 0:
+	case c.over == nil:
+		c.over = time.AfterFunc(length, c.next)
+	default:
+		c.over.Reset(length)
+	}
+}
+
+// next ends a phase.
+func (c *frameClock) next() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ticker.Stop()
-	c.stopped = true
+	switch {
+	case c.closed:
+	case c.phase == quick:
+		c.turn(steady, c.frame, steadyFor)
+	case c.phase == steady:
+		c.turn(resting, restEvery, 0)
+	}
 }
 
-// close stops the timer. The clock must not be used afterwards.
+// close lets go of the ticker, which the ending program stops.
 func (c *frameClock) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.sleep != nil {
-		c.sleep.Stop()
+	c.closed = true
+	if c.over != nil {
+		c.over.Stop()
 	}
 }
 

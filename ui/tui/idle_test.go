@@ -15,3 +15,15 @@ func TestFrameClockIsFound(t *testing.T) {
 		t.Fatal("Bubble Tea has no *time.Ticker named ticker any more: an idle chat would tick")
 	}
 }
+
+// A screen on which nothing happens is not woken, and a key after a pause is drawn at once (S-01).
+func TestS01FrameClockRests(t *testing.T) {
+	var m *screen
+	tm := startWith(t, 80, 24, Options{Backend: newBackend(), Chat: newChat("s1")}, func(s *screen) { m = s })
+	tm.shows("@planner")
+	rests := func() bool { m.clock.mu.Lock(); defer m.clock.mu.Unlock(); return m.clock.phase == resting }
+	tm.until("rest", rests)
+	tm.typed("a")
+	tm.shows("❯ a")
+	tm.until("rest after a key", rests)
+}

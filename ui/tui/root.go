@@ -85,10 +85,12 @@ func runWith(ctx context.Context, o Options, running func(*screen, *tea.Program)
 	m := newScreen(o, t)
 	program := tea.NewProgram(m, o.programOptions()...)
 	m.abort = func() { t.goes(program.Quit) }
+	m.clock = newFrameClock(program, o.FPS)
 	running(m, program)
 
 	ended := watch(ctx, program)
 	_, err := program.Run()
+	m.clock.close()
 	m.finish()
 	why := context.Cause(ctx)
 	cancel()
