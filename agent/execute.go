@@ -144,7 +144,7 @@ func display(t *program.Tool, input string) string {
 // flags are those the tool claims, or those of the built-in.
 func (c *call) flags() toolrt.Flags {
 	if c.tool.Kind() == program.KindBuiltin {
-		if tool, ok := sys.New(c.tool.BuiltinName()); ok {
+		if tool, ok := c.t.s.o.Builtins.Get(c.tool.BuiltinName()); ok {
 			return tool.Spec().Flags
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"parley/agent/record"
 	"parley/toolrt"
 	"parley/toolrt/approval"
+	"parley/toolrt/sys"
 )
 
 // EmbeddedName is the name of the program inside the binary.
@@ -42,7 +43,9 @@ type Options struct {
 	Program func(ctx context.Context) (*program.Program, error)
 	// OpenModel opens a model; a ref without provider goes to the given one.
 	OpenModel func(ref, provider string) (model.Model, error)
-	Policy    *approval.Policy
+	// Builtins are the tools that programs use by name; nil means parley's own.
+	Builtins *toolrt.Registry
+	Policy   *approval.Policy
 	// SaveRule keeps a rule of scope project or user; nil: such rules last for the session.
 	SaveRule func(ctx context.Context, r approval.Rule) error
 	// Yes answers every question about a call with yes, protected targets aside.
@@ -153,6 +156,9 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	}
 	if o.Redactor == nil {
 		o.Redactor = noSecrets{}
+	}
+	if o.Builtins == nil {
+		o.Builtins = sys.NewRegistry()
 	}
 	idle := make(chan struct{})
 	close(idle)

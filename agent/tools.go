@@ -8,7 +8,6 @@ import (
 	"parley/agent/program"
 	"parley/toolrt"
 	"parley/toolrt/command"
-	"parley/toolrt/sys"
 	"parley/toolrt/web"
 )
 
@@ -19,7 +18,7 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 	flags := toolrt.Flags{ReadOnly: readOnly, Parallel: parallel || readOnly, Idempotent: idempotent}
 	switch t.Kind() {
 	case program.KindBuiltin:
-		tool, ok := sys.New(t.BuiltinName())
+		tool, ok := c.t.s.o.Builtins.Get(t.BuiltinName())
 		if !ok {
 			return nil, fmt.Errorf("the built-in tool %s does not exist in this version of parley", t.BuiltinName())
 		}

@@ -24,6 +24,7 @@ import (
 	"parley/agent/program"
 	"parley/agent/record"
 	"parley/persist"
+	"parley/toolrt"
 	"parley/toolrt/approval"
 	"parley/toolrt/command"
 	"parley/toolrt/sys"
@@ -45,6 +46,7 @@ type app struct {
 	credsNote string // where secrets are kept, for the person
 	redactor  *credential.Redactor
 	models    *model.Registry
+	builtins  *toolrt.Registry
 	overrides map[string]map[string]string
 
 	closers []func() error
@@ -72,6 +74,7 @@ func openApp(ctx context.Context, io streams, f *flags) (*app, error) {
 		return nil, errors.Join(usageError{err}, a.close())
 	}
 	a.redactor = credential.NewRedactor()
+	a.builtins = sys.NewRegistry()
 	a.models = model.NewRegistry(openai.New(), anthropic.New(), openai.NewOllama(), offline.New())
 	if err := a.openStore(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
@@ -254,7 +257,7 @@ func (a *app) chooseModel(ctx context.Context) (ref, why string) {
 
 // loadProgram reads and links a program; "" is the embedded one.
 func (a *app) loadProgram(ctx context.Context, ref, subTool string) (*program.Program, []program.Warning, error) {
-	o := program.Options{Dir: a.paths.dir, Stdin: a.io.in, Builtins: builtin, SubTool: subTool,
+	o := program.Options{Dir: a.paths.dir, Stdin: a.io.in, Builtins: a.builtin, SubTool: subTool,
 		Remap: a.io.getenv("GPTSCRIPT_TOOL_REMAP")}
 	if ref == "" {
 		return program.LoadSource(ctx, agent.EmbeddedName, assistant, o)
@@ -262,9 +265,9 @@ func (a *app) loadProgram(ctx context.Context, ref, subTool string) (*program.Pr
 	return program.Load(ctx, ref, o)
 }
 
-// builtin is the tool block of a built-in.
-func builtin(name string) *program.Tool {
-	tool, ok := sys.New(name)
+// builtin is the tool block of a built-in, nil for other names.
+func (a *app) builtin(name string) *program.Tool {
+	tool, ok := a.builtins.Get(name)
 	if !ok {
 		return nil
 	}
@@ -327,7 +330,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 	limits := a.cfg.policy()
 	limits.Sequential = a.f.sequential
 	o := agent.Options{
-		Journal: journal, Hub: hub, OpenModel: a.openModel, Policy: policy, Yes: a.f.yes,
+		Journal: journal, Hub: hub, OpenModel: a.openModel, Builtins: a.builtins, Policy: policy, Yes: a.f.yes,
 		Program: func(ctx context.Context) (*program.Program, error) {
 			prg, _, err := a.loadProgram(ctx, row.Program, row.SubTool)
 			return prg, err

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"parley/agent/program"
-	"parley/toolrt/sys"
 	"parley/ui/tui/text"
 )
 
@@ -36,9 +35,8 @@ type shownTool struct {
 func listTools(ctx context.Context, a *app, args []string, asJSON bool) error {
 	var tools []shownTool
 	if len(args) == 0 {
-		for _, name := range sys.Names() {
-			spec := builtin(name)
-			tools = append(tools, shownTool{name, spec.Description, spec.Arguments})
+		for _, spec := range a.builtins.Specs() {
+			tools = append(tools, shownTool{spec.Name, spec.Description, spec.Parameters})
 		}
 	} else {
 		prg, _, err := a.loadProgram(ctx, a.programRef(args[0]), a.f.subTool)

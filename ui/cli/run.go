@@ -14,11 +14,12 @@ import (
 	"parley/agent"
 	"parley/agent/monitor"
 	"parley/agent/record"
+	"parley/toolrt/sys"
 )
 
 // runTurn runs one turn without a screen and prints what came of it.
 func runTurn(ctx context.Context, io streams, f *flags, ref, input string) (err error) {
-	if builtin(ref) != nil && f.session == "" {
+	if _, ok := sys.New(ref); ok && f.session == "" {
 		// A built-in by itself is what the person, or a tool's script, wants done now: there is no
 		// chat to keep, and the call was given on the command line.
 		f.passing, f.yes = true, true
