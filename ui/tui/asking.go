@@ -142,6 +142,8 @@ func (m *screen) toPrompts(msg tea.Msg) tea.Cmd {
 func (m *screen) promptMessage(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case prompt.ApprovalAnswered:
+		// Stopping is interrupting: what is queued is not sent by itself then.
+		m.session.interrupted = m.session.interrupted || msg.Answer.Stop
 		m.opts.Questions.answer(msg.ID, msg.Answer)
 		return m.removePrompt(msg.ID), true
 	case prompt.InputAnswered:

@@ -297,3 +297,17 @@ func TestInitialMessage(t *testing.T) {
 	term.until("the message", chat.hasSent("hello from the command line"))
 	term.shows("hello from the command line")
 }
+
+// Only plain Enter sends; each other key that arrives distinct makes a new line.
+func TestI05Newlines(t *testing.T) {
+	b, chat := newBackend(), newChat("s1")
+	term := start(t, 80, 24, Options{Backend: b, Chat: chat})
+	term.shows("@planner")
+	term.typed(`a<shift+enter>b<alt+enter>c<ctrl+j>d\<enter>e`)
+	term.shows("❯ a", " b ", " c ", " d ", " e ")
+	if sent, _, _ := chat.snapshot(); len(sent) > 0 {
+		t.Fatalf("sent %q", sent)
+	}
+	term.typed("<enter>")
+	term.until("the message", chat.hasSent("a\nb\nc\nd\ne"))
+}

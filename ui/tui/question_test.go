@@ -218,7 +218,16 @@ func TestEscDeniesAndCtrlCStops(t *testing.T) {
 		}
 		term.hides("1 ask")
 		term.shows("working")
+		term.typed("later")
+		term.shows("❯ later")
+		term.typed("<tab>")
+		term.shows("queued 1: later")
 		close(hold)
 		term.shows("done with go")
+		if c.stop {
+			term.shows("Enter sends the queued message")
+		} else {
+			term.until("the queued message", chat.hasSent("go", "later"))
+		}
 	}
 }
