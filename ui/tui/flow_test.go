@@ -190,7 +190,7 @@ func TestI01RawKeys(t *testing.T) {
 	if sent, _, _ := chat.snapshot(); len(sent) > 1 {
 		t.Fatalf("%d messages sent before Enter", len(sent)-1)
 	}
-	time.Sleep(50 * time.Millisecond) // a person takes longer than a burst lasts
+	time.Sleep(100 * time.Millisecond) // a person takes longer than a burst lasts
 	term.typed("<enter>")
 	term.until("the text", chat.hasSent("a script's message", strings.ReplaceAll(text, "\r", "\n")))
 }

@@ -12,9 +12,9 @@ import (
 // (I-01). A line end at the very end of a burst without another one still sends, as a script that
 // types a message and Enter expects.
 const (
-	burstGap   = 4 * time.Millisecond  // between two keys of a burst, at most
+	burstGap   = 12 * time.Millisecond // between two keys of a burst, at most; nobody types so fast
 	burstKeys  = 24                    // so many keys in a row make a burst
-	burstQuiet = 30 * time.Millisecond // ends it
+	burstQuiet = 40 * time.Millisecond // ends it
 )
 
 type burst struct {
