@@ -214,7 +214,7 @@ func (im *importer) read(in *seedState, at, wireID string) (*callState, error) {
 		if st.Start == "" {
 			st.Start = engine.Input
 		}
-		im.conversation(st, engine.Completion.Messages)
+		im.conversation(st, engine.Completion)
 	}
 	if in.SubCallID == "" {
 		return st, nil
@@ -222,16 +222,18 @@ func (im *importer) read(in *seedState, at, wireID string) (*callState, error) {
 	return st, im.subs(st, in)
 }
 
-func (im *importer) conversation(st *callState, messages []model.Message) {
-	for _, m := range messages {
+func (im *importer) conversation(st *callState, from seedRequest) {
+	for _, m := range from.Messages {
 		if m.Role == model.System {
 			continue // made anew from the program
 		}
+		row := record.Message{Conversation: st.Path, Index: st.Messages, Turn: im.turn, Shown: true,
+			Message: validMessage(m), Time: im.s.now()}
 		if m.Role == model.Assistant {
 			st.Rounds++
+			row.Model = from.Model
 		}
-		im.rows.Messages = append(im.rows.Messages, record.Message{Conversation: st.Path, Index: st.Messages, Turn: im.turn,
-			Shown: true, Message: validMessage(m), Time: im.s.now()})
+		im.rows.Messages = append(im.rows.Messages, row)
 		st.Messages++
 	}
 }
@@ -250,6 +252,7 @@ func (im *importer) subs(st *callState, in *seedState) error {
 			inner.ToolID = im.tool(sub.ToolID)
 		}
 		inner.Label = strconv.Itoa(i + 1)
+		inner.Input = in.Continuation.Calls[sub.CallID].Input
 		st.Subs = append(st.Subs, inner)
 		if sub.CallID == in.SubCallID {
 			st.Open = inner.Path

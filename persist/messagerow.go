@@ -11,10 +11,7 @@ const messageColumns = `seq, conversation, is_notice, place, turn, agent, shown,
 
 // messageKey returns what tells a message from the others of its session, beside its index.
 func messageKey(m record.Message) (conversation string, notice bool) {
-	if m.Notice != "" {
-		return "", true
-	}
-	return m.Conversation, false
+	return m.Conversation, m.Notice != ""
 }
 
 func encodeBody(m record.Message) (string, error) {

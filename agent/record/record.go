@@ -100,7 +100,8 @@ type Message struct {
 	Time  time.Time
 	Model string // that wrote a reply
 	// Notice is a line about the conversation ("now with @tester, for @planner"); Message is then
-	// empty, Conversation "", and Index counts notices.
+	// empty, and Conversation and Index only tell it from other notices, so that a turn walked
+	// again writes the same one.
 	Notice string
 }
 
