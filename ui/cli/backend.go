@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"parley/agent"
+	"parley/agent/model"
 	"parley/agent/monitor"
 	"parley/agent/record"
 	"parley/persist"
@@ -32,12 +33,12 @@ func (b *backend) Greeting() string {
 }
 
 func (b *backend) New(ctx context.Context) (tui.Chat, error) {
-	ref, why := b.a.chooseModel(ctx)
+	ref, _ := b.a.chooseModel(ctx) // the first line shows it
 	journal, err := b.a.store.Create(ctx, b.a.newRow(b.ref, ref))
 	if err != nil {
 		return nil, err
 	}
-	return b.chat(ctx, journal, why)
+	return b.chat(ctx, journal)
 }
 
 func (b *backend) Open(ctx context.Context, id string) (tui.Chat, error) {
@@ -49,10 +50,10 @@ func (b *backend) Open(ctx context.Context, id string) (tui.Chat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.chat(ctx, journal, "")
+	return b.chat(ctx, journal)
 }
 
-func (b *backend) chat(ctx context.Context, journal agent.Journal, why string) (tui.Chat, error) {
+func (b *backend) chat(ctx context.Context, journal agent.Journal) (tui.Chat, error) {
 	hub := &monitor.Hub{}
 	b.a.listen(func(line string) { hub.Event(monitor.Event{Type: monitor.Notice, Text: line}) })
 	s, err := b.a.openSession(ctx, journal, hub, b.questions)
@@ -64,7 +65,7 @@ func (b *backend) chat(ctx context.Context, journal agent.Journal, why string) (
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	return &screenChat{Session: s, store: b.a.store, hub: hub, outputs: journal.OutputDir(), why: why}, nil
+	return &screenChat{Session: s, store: b.a.store, hub: hub, outputs: journal.OutputDir(), open: b.a.openModel}, nil
 }
 
 func (b *backend) Sessions(ctx context.Context, all bool, text string) ([]record.Session, error) {
@@ -130,13 +131,16 @@ type screenChat struct {
 	store   *persist.Store
 	hub     *monitor.Hub
 	outputs string
-	why     string // the model was chosen
+	open    func(ref, provider string) (model.Model, error)
 
 	mu   sync.Mutex // guards held
 	held []string   // messages handed over too late to a turn that did not end well
 }
 
-var _ tui.Chat = (*screenChat)(nil)
+var (
+	_ tui.Chat     = (*screenChat)(nil)
+	_ tui.Windowed = (*screenChat)(nil)
+)
 
 // Send runs a turn, and another one for what was handed over too late to enter it.
 func (c *screenChat) Send(ctx context.Context, text string) error {
@@ -221,6 +225,15 @@ func (c *screenChat) Output(ctx context.Context, path string) (string, error) {
 		text += fmt.Sprintf("\n[%d more lines]", total-len(lines))
 	}
 	return text, nil
+}
+
+// Window is the context window of the session's model in tokens, zero when it is unknown.
+func (c *screenChat) Window() int {
+	m, err := c.open(c.Row().Model, "")
+	if err != nil {
+		return 0
+	}
+	return m.Info().ContextWindow
 }
 
 // Close releases the session. One in which nothing was ever said leaves no trace.

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"parley/agent"
 	"parley/themes"
 	"parley/ui/tui"
+	"parley/ui/tui/keymap"
 )
 
 // chat shows the screen. The database is opened before the first frame, the session beside it.
@@ -22,11 +26,15 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 	if err != nil {
 		return usageError{err}
 	}
+	keys, err := a.keyMap()
+	if err != nil {
+		return usageError{err}
+	}
 	questions := tui.NewQuestions()
 	b := &backend{a: a, ref: a.programRef(ref), questions: questions}
 	o := tui.Options{Backend: b, Questions: questions, Theme: theme, ThemeDir: a.paths.themes(), AutoTheme: name == "",
 		NoColor: io.getenv("NO_COLOR") != "", ASCII: f.ascii || a.cfg.ASCII, ReducedMotion: a.cfg.ReducedMotion,
-		Version: versionText(), InitialMessage: message, StatusNote: a.statusNote(), Getenv: io.getenv}
+		Keys: keys, Version: versionText(), InitialMessage: message, StatusNote: a.statusNote(), Getenv: io.getenv}
 	switch {
 	case f.goOn:
 		o.Open = b.last
@@ -50,6 +58,22 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 		return err
 	}
 	return nil
+}
+
+// keyMap is the person's key map: keys.json beside the config file over the default keys.
+func (a *app) keyMap() (*keymap.Map, error) {
+	if a.paths.config == "" {
+		return keymap.Default(), nil
+	}
+	path := filepath.Join(filepath.Dir(a.paths.config), "keys.json")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return keymap.Default(), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	return keymap.Load(path, data)
 }
 
 // statusNote is what the first line must say about this process.
