@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ func (h host) Prompt(ctx context.Context, q toolrt.Question) (map[string]string,
 	c := h.c
 	s := c.t.s
 	if s.o.Prompter == nil {
-		return nil, fmt.Errorf("%w: %q waits for an answer", ErrNobody, q.Message)
+		return nil, c.nobody(q)
 	}
 	in := InputQuestion{ID: fmt.Sprintf("%d:%s:prompt%d", c.t.row.Number, c.path, c.prompts), Path: c.path, Label: c.state.Label,
 		Agents: c.agents(), Tool: c.name(), Question: q}
@@ -37,6 +38,9 @@ func (h host) Prompt(ctx context.Context, q toolrt.Question) (map[string]string,
 	defer s.asking(ctx, state)()
 	c.event(monitor.Event{Type: monitor.Prompt, Content: c.secret(q.Message)})
 	ans, err := s.o.Prompter.Prompt(ctx, in)
+	if errors.Is(err, ErrNobody) {
+		return nil, c.nobody(q)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +64,15 @@ func (h host) Prompt(ctx context.Context, q toolrt.Question) (map[string]string,
 		need.keep = ans.Keep
 	}
 	return ans.Values, nil
+}
+
+// nobody is the error for a question that cannot be asked.
+func (c *call) nobody(q toolrt.Question) error {
+	e := &NobodyError{Question: c.secret(q.Message)}
+	if need := c.credentialNeed(); need != nil {
+		e.Credential, e.Variables = need.name, need.sets
+	}
+	return e
 }
 
 // chatEntry is a conversation in the form of sys.chat.history.

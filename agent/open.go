@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"parley/agent/record"
@@ -9,6 +10,24 @@ import (
 
 // ErrNobody says that an approval or an input was needed and nobody is there to give it.
 var ErrNobody = errors.New("nobody is there to ask")
+
+// NobodyError is the question that nobody was there to answer. It is ErrNobody.
+type NobodyError struct {
+	Question   string   // what was asked
+	Credential string   // the credential whose value was asked for, "" for other questions
+	Variables  []string // that the credential must set; may be empty
+}
+
+// Error returns the question in a sentence.
+func (e *NobodyError) Error() string {
+	if e.Credential != "" {
+		return fmt.Sprintf("%v: the credential %s is missing (%q)", ErrNobody, e.Credential, e.Question)
+	}
+	return fmt.Sprintf("%v: %q waits for an answer", ErrNobody, e.Question)
+}
+
+// Unwrap returns ErrNobody.
+func (e *NobodyError) Unwrap() error { return ErrNobody }
 
 // OpenCall is a call that had begun when the last process ended.
 type OpenCall struct {

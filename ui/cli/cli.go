@@ -76,7 +76,34 @@ func newRoot(io streams) *cobra.Command {
 	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
 	root.AddCommand(runCommand(io), sessionsCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io),
 		credentialsCommand(io), modelsCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io))
+	for _, cmd := range root.Commands() {
+		wrongUse(cmd)
+	}
 	return root
+}
+
+// wrongUse makes wrong arguments of a command and of those below it wrong use (exit code 2).
+func wrongUse(cmd *cobra.Command) {
+	if args := cmd.Args; args != nil {
+		cmd.Args = func(cmd *cobra.Command, given []string) error {
+			if err := args(cmd, given); err != nil {
+				return usagef("%w; use: %s", err, cmd.UseLine())
+			}
+			return nil
+		}
+	}
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.Args = cobra.ArbitraryArgs
+		cmd.RunE = func(cmd *cobra.Command, given []string) error {
+			if len(given) == 0 {
+				return cmd.Help()
+			}
+			return usagef("there is no command %q; %s --help lists them", cmd.CommandPath()+" "+given[0], cmd.CommandPath())
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		wrongUse(sub)
+	}
 }
 
 // openChat is parley without a command: the chat on the screen, or one turn where there is none.

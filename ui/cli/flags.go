@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -88,20 +89,18 @@ func (f *flags) headless(fs *pflag.FlagSet) {
 // check finds wrong values early, each with what would be right.
 func (f *flags) check() error {
 	one := func(name, value string, allowed ...string) error {
-		for _, a := range allowed {
-			if value == a {
-				return nil
-			}
+		if value == "" || slices.Contains(allowed, value) {
+			return nil
 		}
 		return usagef("--%s %q: it must be one of %s", name, value, strings.Join(allowed, ", "))
 	}
-	if err := one("output", f.output, "", "text", "json", "events"); err != nil {
+	if err := one("output", f.output, "text", "json", "events"); err != nil {
 		return err
 	}
-	if err := one("on-interrupted", f.onInterrupted, "", "rerun", "report", "fail"); err != nil {
+	if err := one("on-interrupted", f.onInterrupted, "rerun", "report", "fail"); err != nil {
 		return err
 	}
-	return one("mode", f.mode, "", "ask", "edits", "plan", "auto")
+	return one("mode", f.mode, "ask", "edits", "plan", "auto")
 }
 
 // usageError is a mistake in the call: exit code 2.

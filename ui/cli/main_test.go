@@ -4,15 +4,21 @@ import (
 	"os"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"parley/ui/cli"
 )
 
 // asProgram makes the test binary run as parley itself.
 const asProgram = "PARLEY_TEST_AS_PROGRAM"
 
+// TestMain runs the tests, or parley: where asProgram is set, and where a script runs the binary
+// by the name parley.
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		runParley()
 	}
-	os.Exit(m.Run())
+	testscript.Main(m, map[string]func(){"parley": runParley})
 }
+
+func runParley() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -17,6 +17,9 @@ import (
 type progress struct {
 	w    io.Writer
 	said map[string]toolrt.Status
+	// held is the last line of the conversation that is no message. It waits for the next line: the
+	// one that ends a failed turn is the error that the command ends with.
+	held string
 }
 
 // run writes until the reader is closed.
@@ -39,7 +42,8 @@ func (p *progress) event(e monitor.Event) {
 	}
 	for _, m := range e.Messages {
 		if m.Notice != "" {
-			p.line("· %s", text.Clean(m.Notice))
+			p.flush()
+			p.held = m.Notice
 		}
 	}
 	for _, c := range e.Calls {
@@ -60,11 +64,29 @@ func (p *progress) call(c record.Call) {
 	case c.Taken:
 		p.line("= %s (from the record, not run again)", text.Clean(name))
 	case c.Status.Terminal():
-		p.line("%s %s %s", word(c.Status), text.Clean(name), took(c))
+		p.line("%s %s %s%s", word(c.Status), text.Clean(name), took(c), failure(c))
 	}
 }
 
-func (p *progress) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+func (p *progress) line(format string, args ...any) {
+	p.flush()
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+func (p *progress) flush() {
+	if p.held != "" {
+		fmt.Fprintf(p.w, "· %s\n", text.Clean(p.held))
+		p.held = ""
+	}
+}
+
+// rest writes what is held back after run has returned, unless err, which the command ends with,
+// says the same. A nil progress has nothing.
+func (p *progress) rest(err error) {
+	if p != nil && (err == nil || err.Error() != p.held) {
+		p.flush()
+	}
+}
 
 // word is the short word for a state, as on the screen.
 func word(s toolrt.Status) string {
@@ -88,6 +110,21 @@ func took(c record.Call) string {
 		return d
 	}
 	return string(c.Status) + " " + d
+}
+
+// failure is why a call failed or was denied, in short.
+func failure(c record.Call) string {
+	why := ""
+	switch {
+	case word(c.Status) == "xx":
+		why = c.Result
+	case c.Status == toolrt.StatusDenied && c.Decision != nil && c.Decision.By != "nobody":
+		why = c.Decision.Reason
+	}
+	if why = oneLine(why); why != "" {
+		return ": " + why
+	}
+	return ""
 }
 
 // oneLine shortens text to one safe line.

@@ -43,6 +43,8 @@ type headless struct {
 	session *agent.Session
 	journal agent.Journal
 	console *console
+	// progress writes what happens to stderr; nil with --quiet.
+	progress *progress
 }
 
 // open opens the named session, or a new one.
@@ -151,6 +153,7 @@ func (h *headless) run(ctx context.Context, input string) (err error) {
 	resp, turnErr := h.turn(ctx, input)
 	stop()
 	row := h.session.Row()
+	turnErr = h.told(turnErr, row)
 	state, stateErr := h.exportState(ctx, turnErr)
 	turn, err := h.journal.LastTurn(ctx)
 	if errors.Is(err, agent.ErrNotFound) {
@@ -159,6 +162,7 @@ func (h *headless) run(ctx context.Context, input string) (err error) {
 	err = errors.Join(err, stateErr, h.session.Close())
 	h.hub.Close()
 	watched()
+	h.progress.rest(turnErr)
 	if turnErr == nil && turn.Status == record.TurnAborted {
 		turnErr = errInterrupted
 	}
@@ -243,8 +247,8 @@ func (h *headless) watch(ctx context.Context) (wait func(), err error) {
 	}
 	if !f.quiet {
 		reader := h.hub.Subscribe()
-		p := &progress{w: h.console.writer(h.a.io.err)}
-		group.Go(func() { p.run(ctx, reader) })
+		h.progress = &progress{w: h.console.writer(h.a.io.err)}
+		group.Go(func() { h.progress.run(ctx, reader) })
 	}
 	return group.Wait, nil
 }
