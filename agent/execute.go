@@ -169,13 +169,9 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 		run = func(context.Context) *toolrt.Outcome { return o }
 	}
 	repeatable := exec.Spec.Flags.ReadOnly || exec.Spec.Flags.Idempotent || sys.Safe(exec.Spec.Name)
-	c.row.Status, c.row.Started = toolrt.StatusRunning, t.s.now()
-	c.row.Decision = &exec.Decision
-	rows := record.Rows{Calls: []record.Call{c.row}}
-	if exec.Decision.By != "user" {
-		rows.Approvals = []record.Approval{c.approval(exec.Arguments, exec.Decision)}
+	if !t.recorded[key].Finished {
+		c.starts(exec)
 	}
-	t.queue(rows)
 	var o *toolrt.Outcome
 	result, recorded, err := t.do(ctx, effect{kind: record.EntryExecution, key: key,
 		request:    execution{exec.Spec.Name, exec.Arguments, exec.Call.OutputID},
@@ -192,6 +188,18 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 		return o, err
 	}
 	return c.taken(result)
+}
+
+// starts queues what the commit of an execution's begin writes beside it: the row as running, and a
+// decision that no person made.
+func (c *call) starts(exec toolrt.Execution) {
+	c.row.Status, c.row.Started = toolrt.StatusRunning, c.t.s.now()
+	c.row.Decision = &exec.Decision
+	rows := record.Rows{Calls: []record.Call{c.row}}
+	if exec.Decision.By != "user" {
+		rows.Approvals = []record.Approval{c.approval(exec.Arguments, exec.Decision)}
+	}
+	c.t.queue(rows)
 }
 
 // executionKey is the key of the call's next execution. What a credential tool gave is not in the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -179,8 +180,25 @@ func uncut(t *testing.T) (string, int) {
 	return r.both(), 1<<20 - m.left
 }
 
-// both is the main conversation and the helper's.
-func (r *rig) both() string { return r.conversation("1") + "\n--\n" + r.conversation("1/2.3") }
+// both is the main conversation, the helper's, and the rows of all calls.
+func (r *rig) both() string {
+	return r.conversation("1") + "\n--\n" + r.conversation("1/2.3") + "\n--\n" + r.rows()
+}
+
+// rows is how every call stands.
+func (r *rig) rows() string {
+	r.t.Helper()
+	calls, err := r.store.TurnCalls(r.t.Context(), "s1", 1, 1)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var lines []string
+	for _, c := range calls {
+		lines = append(lines, fmt.Sprintf("%s %s %s %s %q", c.Path, c.Label, c.Tool, c.Status, c.Result))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
 
 func stopAfter(t *testing.T, n int, want string) {
 	r, p := stopRig(t)
