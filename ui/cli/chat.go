@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"parley/agent"
 	"parley/themes"
@@ -51,6 +52,7 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 		entry := prg.EntryAgent()
 		o.SendInitial = message == "" && entry.Chat && len(entry.Arguments) == 0 && entry.Instructions != ""
 	}
+	defer a.emptyBin(ctx)
 	var ended *tui.SignalError
 	if err := tui.Run(ctx, o); errors.As(err, &ended) {
 		return errInterrupted
@@ -58,6 +60,17 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 		return err
 	}
 	return nil
+}
+
+// binTerm is how long a deleted chat stays in the bin.
+const binTerm = 7 * 24 * time.Hour
+
+// emptyBin removes what has been in the bin for its term. It waits until the person has left: a
+// start does no work that can wait.
+func (a *app) emptyBin(ctx context.Context) {
+	if _, err := a.store.PurgeExpired(ctx, binTerm); err != nil {
+		a.log.Warn("the bin could not be emptied", "err", err)
+	}
 }
 
 // keyMap is the person's key map: keys.json beside the config file over the default keys.
