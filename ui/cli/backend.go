@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"parley/agent"
 	"parley/agent/model"
@@ -132,9 +131,6 @@ type screenChat struct {
 	hub     *monitor.Hub
 	outputs string
 	open    func(ref, provider string) (model.Model, error)
-
-	mu   sync.Mutex // guards held
-	held []string   // messages handed over too late to a turn that did not end well
 }
 
 var (
@@ -144,10 +140,6 @@ var (
 
 // Send runs a turn, and another one for what was handed over too late to enter it.
 func (c *screenChat) Send(ctx context.Context, text string) error {
-	c.mu.Lock()
-	text = strings.Join(append(c.held, text), "\n\n")
-	c.held = nil
-	c.mu.Unlock()
 	_, err := c.Session.Send(ctx, text)
 	return c.goOn(ctx, err)
 }
@@ -169,10 +161,7 @@ func (c *screenChat) goOn(ctx context.Context, err error) error {
 			return err
 		}
 		if err != nil || c.LastStatus() != record.TurnDone {
-			c.mu.Lock()
-			c.held = append(c.held, left...)
-			c.mu.Unlock()
-			return err
+			return err // the screen gives back what did not enter the turn
 		}
 		_, err = c.Session.Send(ctx, strings.Join(left, "\n\n"))
 	}

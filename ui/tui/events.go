@@ -60,7 +60,8 @@ func (m *screen) events(msg eventsCame) tea.Cmd {
 	pieces := true
 	for _, e := range msg.events {
 		pieces = pieces && e.Type == monitor.CallProgress
-		if e.Type == monitor.Notice && e.Text != "" {
+		// What concerns a call (a retry) stands in the conversation until it is over.
+		if e.Type == monitor.Notice && e.Text != "" && e.Path == "" {
 			m.say(e.Text)
 		}
 		m.session.noteMessages(e.Messages)

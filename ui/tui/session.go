@@ -162,7 +162,7 @@ func (m *screen) goOn() tea.Cmd {
 	chat := m.session.chat
 	open := chat.InDoubt()
 	if len(open) == 0 {
-		m.say("going on with the turn that was interrupted")
+		m.say(goingOn)
 		return m.startTurn("", chat.Resume)
 	}
 	if m.resumeOpen() {

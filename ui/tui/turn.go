@@ -143,8 +143,14 @@ func (t turnEnded) take(m *screen) tea.Cmd {
 		}
 		return nil
 	}
+	if m.note.text == goingOn {
+		m.note = note{} // it has
+	}
 	return m.sendQueued()
 }
+
+// goingOn is said while a turn of an earlier process is taken up.
+const goingOn = "going on with the turn that was interrupted"
 
 func (m *screen) queuedHint() string {
 	if len(m.session.queue) == 0 {
