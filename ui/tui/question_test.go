@@ -164,8 +164,9 @@ func TestResumeGoesOnWithoutAQuestion(t *testing.T) {
 	chat.message(model.User, "earlier")
 	chat.open = true
 	term := start(t, 80, 24, Options{Backend: b, Chat: chat})
-	term.shows("earlier", "going on with the turn")
+	term.shows("earlier")
 	term.until("the turn resumed", func() bool { chat.mu.Lock(); defer chat.mu.Unlock(); return chat.resumed == 1 })
+	term.hides(goingOn) // it is over
 }
 
 func TestResumeDialog(t *testing.T) {
