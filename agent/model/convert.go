@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -22,7 +23,7 @@ type WireMessage struct {
 	// Images are the data URLs of PNG images that stood at the end of the text.
 	Images []string
 	// Calls are the tool calls of an assistant message. Their ids are filled and unique within
-	// the conversation.
+	// the conversation, their names such as wires take (WireName).
 	Calls []ToolCall
 	// Reasoning holds the blocks of the asked provider only.
 	Reasoning []Reasoning
@@ -54,15 +55,34 @@ func WireMessages(req Request, provider string) []WireMessage {
 		switch m.Role {
 		case Assistant:
 			w.Calls = ids.begin(m.Calls())
+			for i := range w.Calls {
+				w.Calls[i].Function.Name = WireName(w.Calls[i].Function.Name)
+			}
 		case ToolRole:
 			if m.ToolCall != nil {
-				w.CallID, w.CallName = ids.answer(*m.ToolCall), m.ToolCall.Function.Name
+				w.CallID, w.CallName = ids.answer(*m.ToolCall), WireName(m.ToolCall.Function.Name)
 			}
 		case System, User:
 		}
 		out = append(out, w)
 	}
 	return out
+}
+
+// maxWireName is how long providers let the name of a tool be.
+const maxWireName = 64
+
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// WireName returns the name of a call in a form that providers take. Names of offered tools have it
+// already; a name that a model invented may not, and would have every later request of the chat
+// refused.
+func WireName(name string) string {
+	if name == "" {
+		return "unnamed"
+	}
+	name = notInName.ReplaceAllString(name, "_")
+	return name[:min(len(name), maxWireName)]
 }
 
 // unwrapPrompt returns the prompt inside {"defaultPromptParameter": "…"}, any other text as it is.

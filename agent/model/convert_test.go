@@ -132,6 +132,27 @@ func TestT10Q11CallIDsAreFilledAndUnique(t *testing.T) {
 	}
 }
 
+func TestT10InventedNamesAreSentInAFormThatProvidersTake(t *testing.T) {
+	for name, want := range map[string]string{
+		"read": "read", "sys.read": "sys_read", "": "unnamed", "löschen\x1b": "l_schen_", strings.Repeat("n", 70): strings.Repeat("n", 64),
+	} {
+		call := model.ToolCall{ID: "c", Function: model.Function{Name: name, Arguments: "{}"}}
+		req := model.Request{Messages: []model.Message{
+			{Role: model.Assistant, Content: []model.Part{{ToolCall: &call}}}, {Role: model.ToolRole, ToolCall: &call},
+		}}
+		out := model.WireMessages(req, "p")
+		if got := out[0].Calls[0].Function.Name; got != want {
+			t.Errorf("call %q is sent as %q, not %q", name, got, want)
+		}
+		if got := out[1].CallName; got != want {
+			t.Errorf("the answer to %q is sent as %q, not %q", name, got, want)
+		}
+		if call.Function.Name != name {
+			t.Errorf("the name %q in the record was changed", name)
+		}
+	}
+}
+
 func TestAnAnswerWithoutItsCallKeepsItsID(t *testing.T) {
 	lone := results(call("z", "x", ""))[0]
 	if got := model.WireMessages(model.Request{Messages: []model.Message{lone}}, "x")[0]; got.CallID != "z" || got.CallName != "x" {

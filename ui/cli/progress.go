@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -117,7 +118,7 @@ func failure(c record.Call) string {
 	why := ""
 	switch {
 	case word(c.Status) == "xx":
-		why = c.Result
+		why = plain(c.Result)
 	case c.Status == toolrt.StatusDenied && c.Decision != nil && c.Decision.By != "nobody":
 		why = c.Decision.Reason
 	}
@@ -125,6 +126,15 @@ func failure(c record.Call) string {
 		return ": " + why
 	}
 	return ""
+}
+
+// plain is the message of an error in the form that models get it, and other text as it is.
+func plain(result string) string {
+	var told struct{ Error string }
+	if json.Unmarshal([]byte(result), &told) == nil && told.Error != "" {
+		return told.Error
+	}
+	return result
 }
 
 // oneLine shortens text to one safe line.

@@ -323,6 +323,9 @@ func (h *headless) print(resp agent.Response, row record.Session, turn record.Tu
 	if text == "" && err != nil {
 		return nil
 	}
+	if text == "" {
+		h.say("the reply is empty")
+	}
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}

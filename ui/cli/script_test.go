@@ -29,6 +29,7 @@ var updateScripts = flag.Bool("update-scripts", false, "write what `cmp stdout F
 //	release [-name NAME] HOLD                           lets replies go on that the script holds there
 //	eventually FILE [TEXT]                              waits until a file is there, and has the text
 //	exits CODE PROGRAM ARG…                              runs a program that must end with that code
+//	types FILE TO                                        writes the types of the events in a file, a word a line
 //	size FILE MIN MAX                                   checks how many bytes a file has
 //	printf FILE TEXT                                    writes text with Go's escapes to a file
 func TestScript(t *testing.T) {
@@ -47,6 +48,7 @@ func TestScript(t *testing.T) {
 			"release":     releaseReply,
 			"eventually":  waitForFile,
 			"exits":       runExits,
+			"types":       eventTypes,
 			"size":        checkSize,
 			"printf":      writeEscaped,
 		},
@@ -208,6 +210,24 @@ func runExits(ts *testscript.TestScript, _ bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, not %d", got, want)
 	}
+}
+
+// eventTypes wants JSON on every line. Of several progress events in a row one is written: how many
+// there are depends on time.
+func eventTypes(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: types FILE TO")
+	}
+	var types []string
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		var event struct{ Type string }
+		ts.Check(json.Unmarshal([]byte(line), &event))
+		if event.Type == "callProgress" && len(types) > 0 && types[len(types)-1] == event.Type {
+			continue
+		}
+		types = append(types, event.Type)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(types, "\n")+"\n"), 0o600))
 }
 
 func checkSize(ts *testscript.TestScript, _ bool, args []string) {
