@@ -74,7 +74,7 @@ func newRoot(io streams) *cobra.Command {
 	fs.StringVarP(&f.message, "prompt", "p", "", "one turn without a screen with parley's own assistant and this `MESSAGE`")
 	fs.StringVar(&f.theme, "theme", "", "the theme's `NAME`")
 	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
-	root.AddCommand(runCommand(io), sessionsCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io),
+	root.AddCommand(runCommand(io), sessionsCommand(io), historyCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io),
 		credentialsCommand(io), modelsCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io))
 	for _, cmd := range root.Commands() {
 		wrongUse(cmd)

@@ -98,6 +98,12 @@ func word(s toolrt.Status) string {
 		return "no"
 	case toolrt.StatusCancelled, toolrt.StatusInterrupted, toolrt.StatusSkipped:
 		return "//"
+	case toolrt.StatusRunning:
+		return "run"
+	case toolrt.StatusWaiting:
+		return "ask"
+	case toolrt.StatusPending:
+		return "--"
 	}
 	return "xx"
 }

@@ -28,7 +28,7 @@ func withApp(cmd *cobra.Command, io streams, f *flags, run func(ctx context.Cont
 
 func sessionsCommand(io streams) *cobra.Command {
 	var f flags
-	cmd := &cobra.Command{Use: "sessions", Short: "List, show, rename and delete saved chats"}
+	cmd := &cobra.Command{Use: "sessions", Short: "List, show, search, rename, fork, export and delete saved chats"}
 	f.common(cmd.PersistentFlags())
 	var all, asJSON bool
 	list := &cobra.Command{Use: "list [TEXT]", Short: "List the chats of this folder, newest first", Args: cobra.MaximumNArgs(1),
@@ -64,7 +64,7 @@ func sessionsCommand(io streams) *cobra.Command {
 				return a.store.Rename(ctx, row.ID, args[1], row.Name)
 			})
 		}}
-	cmd.AddCommand(list, show, del, undelete, rename)
+	cmd.AddCommand(list, show, del, undelete, rename, searchCommand(io, &f), forkCommand(io, &f), exportCommand(io, &f))
 	return cmd
 }
 
@@ -176,12 +176,8 @@ func printMessage(a *app, m record.Message, calls []record.Call) {
 		if body := m.Message.Text(); body != "" {
 			fmt.Fprintf(a.io.out, "\n@%s\n%s\n", text.Line(m.Agent), text.Clean(body))
 		}
-		for _, tc := range m.Message.Calls() {
-			for _, c := range calls {
-				if c.WireID == tc.ID && c.Parent == m.Conversation && c.Turn == m.Turn {
-					fmt.Fprintf(a.io.out, "%s %s %s  %s\n", word(c.Status), c.Label, text.Line(c.Tool), oneLine(c.Input))
-				}
-			}
+		for _, c := range callsOf(m, calls) {
+			fmt.Fprintf(a.io.out, "%s %s %s  %s\n", word(c.Status), c.Label, text.Line(c.Tool), oneLine(c.Input))
 		}
 	}
 }
