@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	sdk "github.com/anthropics/anthropic-sdk-go/v2"
-	"github.com/anthropics/anthropic-sdk-go/v2/option"
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"parley/agent/model"
 	"parley/agent/model/internal/wire"
@@ -125,8 +125,7 @@ func (m *claude) Info() model.Info { return catalogue.Info(providerName, m.name)
 // clientOptions are what every request is made with.
 func (m *claude) clientOptions(x *wire.Exchange, key string) []option.RequestOption {
 	options := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
-		option.WithBaseURL(m.base.String() + "/"), option.WithHTTPClient(x),
+		option.WithMaxRetries(0), option.WithBaseURL(m.base.String() + "/"), option.WithHTTPClient(x),
 	}
 	if key != "" {
 		options = append(options, option.WithAPIKey(key))

@@ -3,10 +3,11 @@ package anthropic
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go/v2"
-	"github.com/anthropics/anthropic-sdk-go/v2/packages/param"
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"parley/agent/model"
 )
@@ -16,10 +17,11 @@ const jsonOnly = "Answer with one JSON object and nothing else."
 
 // params returns the request in Anthropic's form (4.2).
 func (m *claude) params(req model.Request, messages []model.WireMessage) sdk.MessageNewParams {
-	p := sdk.MessageNewParams{Model: m.name, MaxTokens: m.outputLimit(req.MaxTokens)}
+	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: m.outputLimit(req.MaxTokens)}
 	extra := map[string]any{}
 	if req.Temperature != nil && !refusesTemperature(m.name) {
-		extra["temperature"] = *req.Temperature
+		// as a number of JSON, or the library would write 0.7 as 0.699999988079071
+		extra["temperature"] = json.Number(strconv.FormatFloat(float64(*req.Temperature), 'f', -1, 32))
 	}
 	if m.base.String() == defaultAddress {
 		// Marks what came before as worth keeping for the next round. Other servers may not know it.
@@ -59,12 +61,12 @@ func appendTurn(turns []sdk.MessageParam, w model.WireMessage) []sdk.MessagePara
 	}
 	last := len(turns) - 1
 	switch {
-	case w.Role == model.Assistant && last >= 0 && turns[last].OfAssistant != nil:
-		turns[last].OfAssistant.Content = append(turns[last].OfAssistant.Content, blocks...)
+	case w.Role == model.Assistant && last >= 0 && turns[last].Role == sdk.MessageParamRoleAssistant:
+		turns[last].Content = append(turns[last].Content, blocks...)
 	case w.Role == model.Assistant:
 		turns = append(turns, sdk.NewAssistantMessage(blocks...))
-	case last >= 0 && turns[last].OfUser != nil:
-		turns[last].OfUser.Content = append(turns[last].OfUser.Content, blocks...)
+	case last >= 0 && turns[last].Role == sdk.MessageParamRoleUser:
+		turns[last].Content = append(turns[last].Content, blocks...)
 	default:
 		turns = append(turns, sdk.NewUserMessage(blocks...))
 	}

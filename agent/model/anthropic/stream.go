@@ -1,11 +1,16 @@
 package anthropic
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 
-	sdk "github.com/anthropics/anthropic-sdk-go/v2"
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"parley/agent/model"
 	"parley/agent/model/internal/wire"
@@ -37,20 +42,33 @@ func (m *claude) try(ctx context.Context, params sdk.MessageNewParams, key strin
 	}
 	inner := x.Begin(ctx, m.options.Silence)
 	defer x.Close()
-	service := sdk.NewMessageService(m.clientOptions(x, key)...)
-	stream := service.NewStreaming(inner, params)
-	defer stream.Close()
+	var answer *http.Response
+	client := sdk.Client{Options: m.clientOptions(x, key)} // made without the environment's defaults
+	err := client.Post(inner, "v1/messages", params, &answer, option.WithJSONSet("stream", true))
+	if err != nil {
+		return model.Reply{}, m.failure(x, key, nil, err)
+	}
+	// The library's own stream would give an error event as a text only.
+	events := ssestream.NewDecoder(answer)
+	defer events.Close()
 	r := reader{Assembly: wire.NewAssembly(providerName, emit), whole: map[int]string{}}
-	for stream.Next() {
-		if r.event(stream.Current()); r.Finished() {
+	for events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
+		if events.Event().Type == "error" {
+			return r.Partial(), m.failure(x, key, data, errors.New("error in the stream"))
+		}
+		if len(data) == 0 {
+			continue
+		}
+		var e sdk.MessageStreamEventUnion
+		if err := json.Unmarshal(data, &e); err != nil {
+			return r.Partial(), m.failure(x, key, nil, err)
+		}
+		if r.event(e); r.Finished() {
 			return r.Reply()
 		}
 	}
-	var object []byte
-	if e, ok := errors.AsType[*sdk.Error](stream.Err()); ok {
-		object = []byte(e.RawJSON())
-	}
-	return r.Partial(), m.failure(x, key, object, stream.Err())
+	return r.Partial(), m.failure(x, key, nil, events.Err())
 }
 
 // reader puts the events of a stream into a reply.
@@ -82,7 +100,7 @@ func (r *reader) event(e sdk.MessageStreamEventUnion) {
 			r.stop = finish(e.Delta.StopReason)
 		}
 		u := e.Usage
-		r.usage.ReasoningTokens = int(u.OutputTokensDetails.ThinkingTokens)
+		r.usage.ReasoningTokens = thinkingTokens(u)
 		r.count(u.InputTokens, u.CacheCreationInputTokens, u.CacheReadInputTokens, u.OutputTokens)
 	case "message_stop":
 		if r.stop == "" {
@@ -139,12 +157,28 @@ func (r *reader) count(input, written, cached, output int64) {
 	}
 }
 
+// thinkingTokens is how many of the output's tokens are reasoning, which newer servers say. The
+// library is older than the field.
+func thinkingTokens(u sdk.MessageDeltaUsage) int {
+	var details struct {
+		ThinkingTokens int `json:"thinking_tokens"`
+	}
+	field, ok := u.JSON.ExtraFields["output_tokens_details"]
+	if !ok || json.Unmarshal([]byte(field.Raw()), &details) != nil {
+		return 0
+	}
+	return details.ThinkingTokens
+}
+
+// windowExceeded is a stop reason that the library does not name.
+const windowExceeded sdk.StopReason = "model_context_window_exceeded"
+
 // finish reads a stop reason.
 func finish(reason sdk.StopReason) model.Finish {
 	switch reason {
 	case sdk.StopReasonToolUse:
 		return model.FinishCalls
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+	case sdk.StopReasonMaxTokens, windowExceeded:
 		return model.FinishLength
 	case sdk.StopReasonRefusal:
 		return model.FinishFilter
