@@ -181,12 +181,13 @@ func (c *call) begun() {
 func (c *call) resume(ctx context.Context, input string) (*callState, error) {
 	c.begun()
 	c.event(monitor.Event{Type: monitor.CallStart, Content: c.secret(c.state.Input)})
-	err := c.credentials(ctx)
-	var st *callState
-	if err == nil {
-		c.state.Latest = &input
-		st, err = c.loopFrom(ctx, &input)
+	if err := c.credentials(ctx); err != nil {
+		c.keepInput(input)
+		st, err := c.settle(err)
+		return c.end(ctx, st, err)
 	}
+	c.state.Latest = &input
+	st, err := c.loopFrom(ctx, &input)
 	return c.end(ctx, st, err)
 }
 
@@ -278,6 +279,9 @@ func (c *call) replace(old, st *callState) {
 func (c *call) round(ctx context.Context, input *string) (*callState, error) {
 	for {
 		if err := c.prepareRound(ctx, input); err != nil {
+			if input != nil {
+				c.keepInput(*input)
+			}
 			return c.settle(err)
 		}
 		input = nil
@@ -323,6 +327,15 @@ func (c *call) prepareRound(ctx context.Context, input *string) error {
 	}
 	c.say(model.TextMessage(model.User, filtered))
 	return nil
+}
+
+// keepInput puts the person's message into the conversation of a call that failed before it came
+// there, unless input filters were to change it first: it was stored at its place when the turn
+// began.
+func (c *call) keepInput(text string) {
+	if c.state.Open == "" && c.conv != nil && text != "" && !c.t.goesBack() && len(c.t.prg.InputFilters(c.tool)) == 0 {
+		c.say(model.TextMessage(model.User, text))
+	}
 }
 
 // runCalls runs the calls of the last reply. done says that the call stops here: an inner call
@@ -404,6 +417,7 @@ func (c *call) settle(err error) (*callState, error) {
 	}
 	for _, sub := range c.state.Subs {
 		if sub.Final == nil && sub.waiting() && c.t.isChat(sub) {
+			c.cutOffOthers()
 			c.state.Open = sub.Path
 			c.state.Result = nil
 			return c.state, err
@@ -416,6 +430,16 @@ func (c *call) settle(err error) (*callState, error) {
 		c.state.Result = new(string)
 	}
 	return c.state, err
+}
+
+// cutOffOthers answers the calls of the last reply that neither ended nor wait for the person: they
+// cannot go on when an inner chat beside them does.
+func (c *call) cutOffOthers() {
+	for i, sub := range c.state.Subs {
+		if sub.Final == nil && !(sub.waiting() && c.t.isChat(sub)) {
+			c.state.Subs[i] = sub.finished(interruptedText, true)
+		}
+	}
 }
 
 // waiting reports whether a call waits for the person, or one inside it does.

@@ -60,23 +60,29 @@ func (c *call) commandResult(o *toolrt.Outcome) (*callState, error) {
 	if c.state.Category == categoryCredential {
 		text = o.Full
 	}
+	if o.Status == toolrt.StatusCancelled && c.t.interrupted() && c.state.Category == "" {
+		return c.result(o.Message, true), nil // it ends in the words of 4.6
+	}
 	if o.Err != nil && (c.state.Category != "" || c.parent == nil && o.Err.Kind != toolrt.KindDenied) {
 		if c.t.interrupted() {
 			return nil, errInterrupted
 		}
 		return nil, errors.New(o.Err.Message)
 	}
-	if o.Status == toolrt.StatusCancelled && c.t.interrupted() {
-		c.aborted(&text)
-	}
+	return c.result(text, o.Failed()), nil
+}
+
+// result is the state of a command's call with its result: a chat command waits for the person's
+// next text, others have ended.
+func (c *call) result(text string, failed bool) *callState {
 	if c.tool.Chat {
 		st := *c.state
 		st.Result = &text
-		return &st, nil
+		return &st
 	}
 	st := c.final(text)
-	st.IsError = o.Failed()
-	return st, nil
+	st.IsError = failed
+	return st
 }
 
 // describe is the call as the runtime sees it.

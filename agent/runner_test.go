@@ -337,7 +337,7 @@ func TestInterruptDuringACommand(t *testing.T) {
 	}
 	reqs := r.model.requests()
 	r.wellFormed(reqs[len(reqs)-1])
-	if got := r.conversation("1"); !strings.Contains(got, "started") || !strings.Contains(got, "ABORTED BY USER") {
+	if got := r.conversation("1"); !strings.Contains(got, "tool: started\n\n\nABORTED BY USER\ntool: {\"error\":\"the call did not run") {
 		t.Errorf("conversation\n%s", got)
 	}
 }

@@ -23,6 +23,9 @@ func (c *call) deliverSteer(ctx context.Context) bool {
 		_, recorded := c.t.recorded[key]
 		text, waits := "", false
 		if !recorded {
+			if c.repliesAgain() {
+				return entered
+			}
 			if text, waits = c.t.s.takeSteer(); !waits {
 				return entered
 			}
@@ -42,6 +45,13 @@ func (c *call) deliverSteer(ctx context.Context) bool {
 		}
 		entered = true
 	}
+}
+
+// repliesAgain reports whether the call's next reply was asked for in an earlier walk: a message
+// handed over since then enters behind it, or the request would not be the recorded one.
+func (c *call) repliesAgain() bool {
+	_, asked := c.t.recorded[record.Key{Turn: c.t.row.Number, Path: c.path, Ordinal: c.replies}]
+	return asked
 }
 
 // askToGoOn asks the person whether the agent may go on after many replies with calls.

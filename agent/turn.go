@@ -38,13 +38,12 @@ type turn struct {
 	recorded map[record.Key]record.Entry // effects of an earlier walk; not changed
 	resolved map[record.Key]resolution   // answers of the resume dialog; not changed
 
-	mu      sync.Mutex                   // guards the fields below
-	pending record.Rows                  // rows for the next commit
-	calls   map[string]*call             // open calls by path
-	covered map[string]toolrt.Decision   // contexts and filters allowed for the turn, by tool id
-	creds   map[string]map[string]string // credentials of the call tree, by reference and input
-	said    map[string]bool              // notices given
-	nobody  bool                         // a call was denied because nobody could be asked
+	mu      sync.Mutex                 // guards the fields below
+	pending record.Rows                // rows for the next commit
+	calls   map[string]*call           // open calls by path
+	covered map[string]toolrt.Decision // contexts and filters allowed for the turn, by tool id
+	said    map[string]bool            // notices given
+	nobody  bool                       // a call was denied because nobody could be asked
 }
 
 type resolution struct {
@@ -66,7 +65,7 @@ type effect struct {
 // do runs an effect once. A result recorded earlier under the same key is returned without running
 // it. The begin is committed, with all rows that wait, before run starts, and the result with
 // run's rows when it ends, also when ctx has ended meanwhile. If run returns an error, the effect
-// stays begun.
+// stays begun. Rows that could not be committed wait for the next commit.
 func (t *turn) do(ctx context.Context, ef effect, run func(ctx context.Context) (any, record.Rows, error)) (result json.RawMessage, recorded bool, err error) {
 	request, err := json.Marshal(ef.request)
 	if err != nil {
@@ -86,7 +85,8 @@ func (t *turn) do(ctx context.Context, ef effect, run func(ctx context.Context) 
 		rows := t.take()
 		rows.Durable = ef.durable
 		if err := t.s.journal.Begin(ctx, &entry, rows); err != nil {
-			return nil, false, t.unsaved(rows, fmt.Errorf("begin %s of call %s: %w", ef.kind, ef.key.Path, err))
+			t.putBack(rows)
+			return nil, false, fmt.Errorf("begin %s of call %s: %w", ef.kind, ef.key.Path, err)
 		}
 		t.show(rows)
 	}
@@ -101,7 +101,8 @@ func (t *turn) do(ctx context.Context, ef effect, run func(ctx context.Context) 
 	rows = merge(t.take(), rows)
 	rows.Durable = ef.durable
 	if err := t.s.journal.Finish(context.WithoutCancel(ctx), &entry, rows); err != nil {
-		return nil, false, t.unsaved(rows, fmt.Errorf("record %s of call %s: %w", ef.kind, ef.key.Path, err))
+		t.putBack(rows)
+		return nil, false, fmt.Errorf("record %s of call %s: %w", ef.kind, ef.key.Path, err)
 	}
 	t.show(rows)
 	return entry.Result, false, nil
@@ -133,6 +134,14 @@ func (t *turn) take() record.Rows {
 	rows := t.pending
 	t.pending = record.Rows{}
 	return rows
+}
+
+// putBack puts rows that could not be committed before those that wait: the end of the turn commits
+// them, so that the state it stores never tells of messages that are not there.
+func (t *turn) putBack(rows record.Rows) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pending = merge(rows, t.pending)
 }
 
 // show tells the screens of rows that were committed.
