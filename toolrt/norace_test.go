@@ -1,0 +1,5 @@
+//go:build !race
+
+package toolrt
+
+const underRace = false
