@@ -12,7 +12,7 @@ import (
 // Execution is a call of a command tool in the history of a session.
 type Execution struct {
 	record.Call
-	Session string // id
+	Session string `json:"session"` // id
 	id      int64
 }
 

@@ -1,6 +1,7 @@
 // Package record has the rows of a session as the journal stores them and the screen shows them.
 // It is the one vocabulary between the runner, the store and every front end: live events carry
-// the same rows that a session opened again is drawn from. It holds data only.
+// the same rows that a session opened again is drawn from. It holds data only. The JSON of sessions,
+// messages and calls is what the commands print with --json.
 package record
 
 import (
@@ -27,31 +28,31 @@ const (
 
 // Session is a saved chat.
 type Session struct {
-	ID        string
-	Name      string // given with --session; unique when not empty
-	Title     string // the first line of the first message
-	Program   string // the path or reference given, absolute for local files; "" is the embedded program
-	SubTool   string // --sub-tool
-	Dir       string // working folder, absolute
-	Workspace string // absolute
-	Model     string // provider/name
-	Mode      string // ask, edits, plan (auto is not kept)
-	Agent     string // name of the agent the person talks to
-	State     SessionState
-	Parent    string // session it was forked from
-	ParentSeq int64
-	Draft     string
-	Queue     []string // messages waiting for the end of the turn
-	Panel     string   // the call panel's state, opaque to the store
-	Turns     int
-	Calls     int
-	Usage     model.Usage
-	CostMicro int64
+	ID        string       `json:"id"`
+	Name      string       `json:"name,omitzero"`      // given with --session; unique when not empty
+	Title     string       `json:"title,omitzero"`     // the first line of the first message
+	Program   string       `json:"program"`            // the path or reference given, absolute for local files; "" is the embedded program
+	SubTool   string       `json:"subTool,omitzero"`   // --sub-tool
+	Dir       string       `json:"dir"`                // working folder, absolute
+	Workspace string       `json:"workspace,omitzero"` // absolute
+	Model     string       `json:"model"`              // provider/name
+	Mode      string       `json:"mode,omitzero"`      // ask, edits, plan (auto is not kept)
+	Agent     string       `json:"agent,omitzero"`     // name of the agent the person talks to
+	State     SessionState `json:"state"`
+	Parent    string       `json:"parent,omitzero"` // session it was forked from
+	ParentSeq int64        `json:"parentSeq,omitzero"`
+	Draft     string       `json:"draft,omitzero"`
+	Queue     []string     `json:"queue,omitzero"` // messages waiting for the end of the turn
+	Panel     string       `json:"panel,omitzero"` // the call panel's state, opaque to the store
+	Turns     int          `json:"turns"`
+	Calls     int          `json:"calls"`
+	Usage     model.Usage  `json:"usage,omitzero"`
+	CostMicro int64        `json:"costMicro,omitzero"`
 	// Context is the size in tokens of the last request, zero when unknown.
-	Context int
-	Created time.Time
-	Updated time.Time
-	Deleted time.Time // zero unless it is in the bin
+	Context int       `json:"context,omitzero"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+	Deleted time.Time `json:"deleted,omitzero"` // zero unless it is in the bin
 }
 
 // TurnStatus says how a turn ended.
@@ -86,62 +87,62 @@ type Turn struct {
 
 // Message is one entry of a conversation.
 type Message struct {
-	Seq          int64  // order of storing within the session; set by the store
-	Conversation string // path of the agent call it belongs to
-	Index        int    // place in the conversation, from 0; system messages are not stored
-	Turn         int
-	Agent        string // name of the agent
+	Seq          int64  `json:"seq"`            // order of storing within the session; set by the store
+	Conversation string `json:"conversation"`   // path of the agent call it belongs to
+	Index        int    `json:"index"` // place in the conversation, from 0; system messages are not stored
+	Turn         int    `json:"turn"`
+	Agent        string `json:"agent,omitzero"` // name of the agent
 	// Shown says that the message belongs to the conversation on screen (of an agent that the
 	// person talks to), not inside a call.
-	Shown   bool
-	Message model.Message
+	Shown   bool          `json:"shown,omitzero"`
+	Message model.Message `json:"message,omitzero"`
 	// Label is the prefix of the labels of the calls in this message, e.g. "2." or "".
-	Label string
-	Time  time.Time
-	Model string // that wrote a reply
+	Label string    `json:"label,omitzero"`
+	Time  time.Time `json:"time"`
+	Model string    `json:"model,omitzero"` // that wrote a reply
 	// Notice is a line about the conversation ("now with @tester, for @planner"); Message is then
 	// empty, and Conversation and Index only tell it from other notices, so that a turn walked
 	// again writes the same one.
-	Notice string
+	Notice string `json:"notice,omitzero"`
 }
 
 // Call is one invocation of a tool, agents included.
 type Call struct {
-	Path   string // unique within the session
-	Parent string // path of the calling call, "" for the entry
+	Path   string `json:"path"`            // unique within the session
+	Parent string `json:"parent,omitzero"` // path of the calling call, "" for the entry
 	// Turn is the one in which it started.
-	Turn  int
-	Label string // "2.1"; "" for the entry call
-	Round int    // number of the reply that made it, from 1, within its parent
-	Index int    // place in that reply
+	Turn  int    `json:"turn"`
+	Label string `json:"label,omitzero"` // "2.1"; "" for the entry call
+	Round int    `json:"round,omitzero"` // number of the reply that made it, from 1, within its parent
+	Index int    `json:"index"` // place in that reply
 	// WireID is the model's id of the call.
-	WireID   string
-	Tool     string // name shown: "sys.exec", "tester"
-	ToolID   string
-	Agent    bool   // it is an agent's call: it has a conversation
-	Chat     bool   // the agent talks with the person
-	Category string // "", "context", "credential", "input", "output", "provider"
-	Display  string // one line, e.g. "Running `ls`"; may be empty
-	Input    string // argument text, redacted
-	Status   toolrt.Status
-	Result   string // text the model got, or for agents the final text; redacted
-	Error    string // kind of failure, see toolrt.Kind
-	Decision *toolrt.Decision
-	ExitCode *int
+	WireID   string           `json:"wireID,omitzero"`
+	Tool     string           `json:"tool"` // name shown: "sys.exec", "tester"
+	ToolID   string           `json:"toolID,omitzero"`
+	Agent    bool             `json:"agent,omitzero"`    // it is an agent's call: it has a conversation
+	Chat     bool             `json:"chat,omitzero"`     // the agent talks with the person
+	Category string           `json:"category,omitzero"` // "", "context", "credential", "input", "output", "provider"
+	Display  string           `json:"display,omitzero"`  // one line, e.g. "Running `ls`"; may be empty
+	Input    string           `json:"input"`             // argument text, redacted
+	Status   toolrt.Status    `json:"status"`
+	Result   string           `json:"result"`         // text the model got, or for agents the final text; redacted
+	Error    string           `json:"error,omitzero"` // kind of failure, see toolrt.Kind
+	Decision *toolrt.Decision `json:"decision,omitzero"`
+	ExitCode *int             `json:"exitCode,omitzero"`
 
-	Truncated   bool
-	OutputBytes int64
-	OutputLines int64
-	OutputID    string
+	Truncated   bool   `json:"truncated,omitzero"`
+	OutputBytes int64  `json:"outputBytes,omitzero"`
+	OutputLines int64  `json:"outputLines,omitzero"`
+	OutputID    string `json:"outputID,omitzero"`
 
-	Created  time.Time // when the model asked for it
-	Started  time.Time // zero: has not run
-	Finished time.Time
+	Created  time.Time `json:"created"`          // when the model asked for it
+	Started  time.Time `json:"started,omitzero"` // zero: has not run
+	Finished time.Time `json:"finished,omitzero"`
 	// Waits is the label of the call it waits for in order, "" when none. Not stored.
-	Waits string
+	Waits string `json:"waits,omitzero"`
 	// Taken says that it was taken from the record on resume. Not stored.
-	Taken bool
-	Usage model.Usage // of an agent, own completions only
+	Taken bool        `json:"taken,omitzero"`
+	Usage model.Usage `json:"usage,omitzero"` // of an agent, own completions only
 }
 
 // EntryKind says what an effect is.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 
@@ -61,9 +62,20 @@ func loadConfig(path string) (config, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
-		return c, fmt.Errorf("config %s%s: %s", path, position(data, err), strings.TrimPrefix(err.Error(), "json: "))
+		return c, fmt.Errorf("config %s%s: %s", path, position(data, err), inWords(err))
 	}
 	return c, c.check(path)
+}
+
+// inWords is an error of the JSON decoder without the words of Go.
+func inWords(err error) string {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return strings.TrimPrefix(err.Error(), "json: ")
+	}
+	want := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.String: "a text",
+		reflect.Slice: "a list", reflect.Map: "an object", reflect.Struct: "an object"}[kind.Type.Kind()]
+	return fmt.Sprintf("%s: it must be %s, not a %s", kind.Field, want, kind.Value)
 }
 
 // position says where in the file an error is, as ":line:column".

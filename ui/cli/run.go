@@ -59,7 +59,7 @@ func (h *headless) open(ctx context.Context, ref, input string) error {
 	if h.session, err = a.openSession(ctx, h.journal, h.hub, h.asker()); err != nil {
 		return errors.Join(err, h.journal.Close())
 	}
-	if a.notSaved != "" && (a.f.session != "" || a.f.goOn) {
+	if a.notSaved != "" {
 		h.say("not saved: " + a.notSaved)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -30,6 +31,7 @@ var updateScripts = flag.Bool("update-scripts", false, "write what `cmp stdout F
 //	eventually FILE [TEXT]                              waits until a file is there, and has the text
 //	exits CODE PROGRAM ARG…                              runs a program that must end with that code
 //	types FILE TO                                        writes the types of the events in a file, a word a line
+//	sql FILE STATEMENT                                   runs a statement on a database
 //	size FILE MIN MAX                                   checks how many bytes a file has
 //	printf FILE TEXT                                    writes text with Go's escapes to a file
 func TestScript(t *testing.T) {
@@ -49,6 +51,7 @@ func TestScript(t *testing.T) {
 			"eventually":  waitForFile,
 			"exits":       runExits,
 			"types":       eventTypes,
+			"sql":         runStatement,
 			"size":        checkSize,
 			"printf":      writeEscaped,
 		},
@@ -228,6 +231,16 @@ func eventTypes(ts *testscript.TestScript, _ bool, args []string) {
 		types = append(types, event.Type)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(types, "\n")+"\n"), 0o600))
+}
+
+func runStatement(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: sql FILE STATEMENT")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	_, err = db.Exec(args[1])
+	ts.Check(errors.Join(err, db.Close()))
 }
 
 func checkSize(ts *testscript.TestScript, _ bool, args []string) {

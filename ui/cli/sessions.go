@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"parley/agent"
 	"parley/agent/model"
 	"parley/agent/record"
 	"parley/persist"
@@ -30,14 +32,19 @@ func sessionsCommand(io streams) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{Use: "sessions", Short: "List, show, search, rename, fork, export and delete saved chats"}
 	f.common(cmd.PersistentFlags())
-	var all, asJSON bool
+	var all, deleted, asJSON bool
 	list := &cobra.Command{Use: "list [TEXT]", Short: "List the chats of this folder, newest first", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error {
-				return listSessions(ctx, a, strings.Join(args, ""), all, asJSON)
+				q := persist.Query{Text: strings.Join(args, ""), Dir: a.paths.dir, IncludeDeleted: deleted, Limit: 1000}
+				if all {
+					q.Dir = ""
+				}
+				return listSessions(ctx, a, q, asJSON)
 			})
 		}}
 	list.Flags().BoolVarP(&all, "all", "a", false, "of every folder")
+	list.Flags().BoolVar(&deleted, "deleted", false, "those in the bin")
 	list.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	show := &cobra.Command{Use: "show ID|NAME", Short: "Print a chat", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,9 +57,9 @@ func sessionsCommand(io streams) *cobra.Command {
 			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return deleteSession(ctx, a, args[0], purge) })
 		}}
 	del.Flags().BoolVar(&purge, "purge", false, "remove it for good, now")
-	undelete := &cobra.Command{Use: "undelete ID", Short: "Take a chat back from the bin", Args: cobra.ExactArgs(1),
+	undelete := &cobra.Command{Use: "undelete ID|NAME", Short: "Take a chat back from the bin", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return a.store.Undelete(ctx, args[0]) })
+			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return undeleteSession(ctx, a, args[0]) })
 		}}
 	rename := &cobra.Command{Use: "rename ID|NAME TITLE", Short: "Give a chat another title", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,30 +76,52 @@ func sessionsCommand(io streams) *cobra.Command {
 }
 
 func sessionError(id string, err error) error {
-	return fmt.Errorf("session %q: %w (parley sessions list --all shows what there is)", id, err)
+	if errors.Is(err, agent.ErrNotFound) {
+		return fmt.Errorf("session %q: %w (parley sessions list --all shows what there is)", id, agent.ErrNotFound)
+	}
+	return err
 }
 
-func listSessions(ctx context.Context, a *app, search string, all, asJSON bool) error {
-	q := persist.Query{Text: search, Limit: 1000}
-	if !all {
-		q.Dir = a.paths.dir
+func listSessions(ctx context.Context, a *app, q persist.Query, asJSON bool) error {
+	if a.notSaved != "" {
+		return fmt.Errorf("no chats are saved: %s", a.notSaved)
 	}
 	rows, err := a.store.Sessions(ctx, q)
 	if err != nil {
 		return err
 	}
+	rows = slices.DeleteFunc(rows, func(r record.Session) bool { return empty(r) || r.Deleted.IsZero() == q.IncludeDeleted })
 	if asJSON {
 		return writeJSONLines(a, rows, func(r record.Session) any { return r })
 	}
+	if len(rows) == 0 {
+		return nil
+	}
 	w := tabwriter.NewWriter(a.io.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tAGE\tSTATE\tPROGRAM\tNAME\tTITLE")
 	for _, r := range rows {
-		if empty(r) {
-			continue
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, age(time.Since(r.Updated)), r.State,
-			text.Line(programName(r.Program)), text.Line(firstSet(r.Name, r.Title)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, age(time.Since(r.Updated)), stateWord(r.State),
+			text.Line(programName(r.Program)), text.Line(r.Name), text.Line(r.Title))
 	}
 	return w.Flush()
+}
+
+// stateWord is what a chat waits for, in a word or two.
+func stateWord(s record.SessionState) string {
+	switch s {
+	case record.StateRun:
+		return "running"
+	case record.StateAsk, record.StateCred:
+		return "asks"
+	case record.StateStop:
+		return "interrupted"
+	case record.StateErr:
+		return "failed"
+	case record.StateDone:
+		return "done"
+	case record.StateIdle:
+	}
+	return "idle"
 }
 
 // empty reports whether nothing was ever said in a session.
@@ -141,7 +170,7 @@ func showSession(ctx context.Context, a *app, id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.io.out, "# %s\n\n%s · %s · %s\n", text.Line(firstSet(row.Title, row.ID)), row.ID, programName(row.Program), row.State)
+	fmt.Fprintf(a.io.out, "# %s\n\n%s · %s · %s\n", text.Line(firstSet(row.Title, row.ID)), row.ID, text.Line(programName(row.Program)), stateWord(row.State))
 	for _, m := range messages {
 		printMessage(a, m, calls)
 	}
@@ -199,4 +228,23 @@ func deleteSession(ctx context.Context, a *app, id string, purge bool) error {
 	}
 	fmt.Fprintf(a.io.out, "moved %s to the bin for 7 days (parley sessions undelete %s takes it back)\n", row.ID, row.ID)
 	return nil
+}
+
+// undeleteSession takes a chat back by its id or the name that it had.
+func undeleteSession(ctx context.Context, a *app, idOrName string) error {
+	rows, err := a.store.Sessions(ctx, persist.Query{Text: idOrName, IncludeDeleted: true, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Deleted.IsZero() || idOrName != r.ID && idOrName != r.Name {
+			continue
+		}
+		if err := a.store.Undelete(ctx, r.ID); err != nil {
+			return fmt.Errorf("take back session %q: %w", idOrName, err)
+		}
+		fmt.Fprintf(a.io.out, "took back %s\n", r.ID)
+		return nil
+	}
+	return fmt.Errorf("session %q: %w in the bin (parley sessions list --all --deleted shows what there is)", idOrName, agent.ErrNotFound)
 }
