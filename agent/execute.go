@@ -235,7 +235,10 @@ func (t *turn) settled(key record.Key) *toolrt.Outcome {
 		return &toolrt.Outcome{Output: &toolrt.Output{Text: r.text}, Message: t.s.redact(r.text),
 			Status: toolrt.StatusSuccess, StartedAt: old.Started, FinishedAt: t.s.now()}
 	}
-	return &toolrt.Outcome{Err: &toolrt.Error{Kind: toolrt.KindInterrupted, Message: "the program ended while the call ran"},
+	var request execution
+	_ = json.Unmarshal(old.Request, &request) // without it, the message names no tool
+	return &toolrt.Outcome{Err: &toolrt.Error{Kind: toolrt.KindInterrupted, Tool: request.Tool,
+		Message: strings.TrimSpace("parley ended while this tool ran, what it did is unknown: " + request.Tool)},
 		Message: interruptedRun, Status: toolrt.StatusInterrupted, StartedAt: old.Started, FinishedAt: t.s.now()}
 }
 

@@ -99,6 +99,9 @@ type rig struct {
 	hub    *monitor.Hub
 	change func(*agent.Options)
 	row    record.Session
+
+	session *agent.Session // the one opened last
+	opened  agent.Journal  // its journal
 }
 
 func newRig(t *testing.T, source string, answer func(context.Context, model.Request, func(model.Delta)) (model.Reply, error)) *rig {
@@ -156,6 +159,7 @@ func (r *rig) openWith(j agent.Journal) *agent.Session {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.session, r.opened = s, j
 	return s
 }
 

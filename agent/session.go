@@ -191,7 +191,8 @@ func (s *Session) Events() *monitor.Reader { return s.o.Hub.Subscribe() }
 
 // Send runs a turn with the text as the person's message. The message is stored before anything
 // else happens. If the last turn was cut off, it is gone on with and the text handed over to it:
-// calls in doubt are answered "interrupted".
+// calls in doubt are answered "interrupted". If the text finds no place in it, it is a turn of its
+// own, whose response is returned; how the other one ended stands in the conversation.
 //
 // The error is non-nil when the turn failed; what had come in is kept and the next Send goes on
 // from there. It is ErrNobody when the turn waits for a person and nobody is there: the turn stays
@@ -199,9 +200,23 @@ func (s *Session) Events() *monitor.Reader { return s.o.Hub.Subscribe() }
 func (s *Session) Send(ctx context.Context, text string) (Response, error) {
 	if s.Unfinished() {
 		s.handOver(text)
-		return s.Resume(ctx)
+		return s.resumeWith(ctx)
 	}
 	return s.run(ctx, func(ctx context.Context) (*turn, error) { return s.newTurn(ctx, text) })
+}
+
+// resumeWith goes on with a turn that was cut off, and then with what was handed over to it but
+// found no place in it: it had all its replies, or cannot be walked again.
+func (s *Session) resumeWith(ctx context.Context) (Response, error) {
+	resp, err := s.Resume(ctx)
+	if s.Unfinished() || s.LastStatus() == record.TurnAborted || ctx.Err() != nil {
+		return resp, err
+	}
+	left := s.LeftOver()
+	if len(left) == 0 {
+		return resp, err
+	}
+	return s.Send(ctx, strings.Join(left, "\n\n"))
 }
 
 // Resume goes on with a turn that was cut off. With none it returns an empty response.

@@ -69,6 +69,7 @@ func stopReplies() map[string][]model.Reply {
 			calling(`add {"id":"a"}`),
 			calling(`add {"id":"b"}`, `side {"id":"c"}`, `side {"id":"d"}`, `helper {"defaultPromptParameter":"help"}`),
 			says("all done"),
+			says("went on"), // to a message sent after the stop
 		},
 		"helper agent": {calling(`add {"id":"h"}`), says("helped")},
 	}
@@ -162,12 +163,33 @@ func TestD01StopAfterEveryCommit(t *testing.T) {
 	}
 }
 
+// stopRig has a person who allows everything, and says something while the first reply comes.
 func stopRig(t *testing.T) (*rig, *person) {
-	r := newRig(t, stopProgram, inOrder(stopReplies()))
+	r := newRig(t, stopProgram, nil)
+	script := inOrder(stopReplies())
+	r.model.answer = func(ctx context.Context, req model.Request, emit func(model.Delta)) (model.Reply, error) {
+		if len(req.Messages) == 2 && !r.steered() {
+			r.session.Steer("by the way")
+		}
+		return script(ctx, req, emit)
+	}
 	r.policy = approval.New(r.dir, r.dir, approval.ModeAsk)
 	p := &person{asked: map[string]int{}}
 	r.change = func(o *agent.Options) { o.Authorizer = p }
 	return r, p
+}
+
+// steered reports whether the store has what the person says in stopRig.
+func (r *rig) steered() bool {
+	var entries []record.Entry
+	for turn := 1; turn <= 2; turn++ {
+		list, err := r.opened.Entries(context.Background(), turn)
+		if err != nil {
+			r.t.Error(err)
+		}
+		entries = append(entries, list...)
+	}
+	return slices.ContainsFunc(entries, func(e record.Entry) bool { return e.Kind == record.EntrySteer && string(e.Result) == `"by the way"` })
 }
 
 // uncut returns the conversations of a turn that is not stopped, and how many commits it has.
@@ -200,18 +222,24 @@ func (r *rig) rows() string {
 	return strings.Join(lines, "\n")
 }
 
-func stopAfter(t *testing.T, n int, want string) {
-	r, p := stopRig(t)
-	ctx, cut := context.WithCancel(t.Context())
+// dieAfter runs the turn in a process that dies after n commits.
+func (r *rig) dieAfter(n int) {
+	r.t.Helper()
+	ctx, cut := context.WithCancel(r.t.Context())
 	defer cut()
 	s := r.openWith(&mortal{Journal: r.journal(), left: n, cut: cut})
 	_, err := s.Send(ctx, "go")
-	t.Logf("stopped: %v", err)
+	r.t.Logf("stopped: %v", err)
 	_ = s.Close() // a dead process says nothing
 	r.hub.Close()
+}
+
+func stopAfter(t *testing.T, n int, want string) {
+	r, p := stopRig(t)
+	r.dieAfter(n)
 	before := len(r.model.requests())
 
-	s = r.open()
+	s := r.open()
 	unfinished := s.Unfinished()
 	doubts := s.InDoubt()
 	for _, o := range doubts {
@@ -258,4 +286,116 @@ func (r *rig) onlyOnce(t *testing.T, doubts []agent.OpenCall) {
 			t.Errorf("line %s was appended %d times (in doubt: %s)", id, times, doubtful)
 		}
 	}
+}
+
+// A message sent instead of an answer about the calls in doubt: they count as interrupted, nothing
+// runs twice, and the message enters the turn once.
+func TestD01SendAfterEveryStop(t *testing.T) {
+	_, commits := uncut(t)
+	for n := 1; n < commits; n++ {
+		t.Run(fmt.Sprintf("after %d of %d", n, commits), func(t *testing.T) {
+			r, _ := stopRig(t)
+			r.dieAfter(n)
+			s := r.open()
+			doubts := s.InDoubt()
+			resp, err := s.Send(t.Context(), "and then")
+			if err != nil { // a context in doubt has no result to go on with: the turn ends there
+				if len(doubts) == 0 || !strings.Contains(err.Error(), "parley ended while this tool ran") {
+					t.Fatal(err)
+				}
+				resp = r.send(s, "once more")
+			}
+			r.close(s)
+			if resp.Content != "went on" && resp.Content != "all done" {
+				t.Errorf("got %+v", resp)
+			}
+			got := r.conversation("1") + r.conversation("2") // the turn began anew if its filter was in doubt
+			if strings.Count(got, "user: and then") != 1 || strings.Count(got, "user: by the way") != 1 {
+				t.Errorf("conversation\n%s", got)
+			}
+			reqs := r.model.requests()
+			r.wellFormed(reqs[len(reqs)-1])
+			for id, times := range r.ran("lines") {
+				if times > 1 {
+					t.Errorf("line %s was appended %d times", id, times)
+				}
+			}
+			if cut := strings.Count(got, "the program ended while this call ran"); cut > len(doubts) {
+				t.Errorf("%d calls were told to be cut off, %d were in doubt\n%s", cut, len(doubts), got)
+			}
+		})
+	}
+}
+
+// The answers of the resume dialog about a call that had begun (D-01 c).
+func TestD01AnswersAboutACallInDoubt(t *testing.T) {
+	for how, want := range map[agent.Resolution]string{
+		agent.ResolveRerun:       "tool: added a",
+		agent.ResolveResult:      "tool: by hand",
+		agent.ResolveInterrupted: `tool: {"error":"the program ended while this call ran`,
+	} {
+		t.Run(string(how), func(t *testing.T) {
+			r, _ := stopRig(t)
+			doubt := r.dieInDoubt()
+			s := r.open()
+			if err := s.Resolve(t.Context(), record.Key{Turn: 1, Path: "9"}, how, ""); err == nil {
+				t.Error("a call that is not in doubt was answered for")
+			}
+			if err := s.Resolve(t.Context(), doubt.Key, how, "by hand"); err != nil {
+				t.Fatal(err)
+			}
+			if left := s.InDoubt(); len(left) != 0 {
+				t.Errorf("still in doubt: %+v", left)
+			}
+			if _, err := s.Resume(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r.close(s)
+			if got := r.conversation("1"); !strings.Contains(got, want) {
+				t.Errorf("conversation\n%s\nlacks %s", got, want)
+			}
+			call, err := r.store.Call(t.Context(), "s1", doubt.Call.Path)
+			wantStatus := map[agent.Resolution]string{agent.ResolveRerun: "success", agent.ResolveResult: "success", agent.ResolveInterrupted: "interrupted"}[how]
+			if err != nil || string(call.Status) != wantStatus {
+				t.Errorf("row %+v, %v", call, err)
+			}
+		})
+	}
+}
+
+// dieInDoubt lets the process die as soon as the first command that changes something has begun,
+// and returns what is in doubt then.
+func (r *rig) dieInDoubt() agent.OpenCall {
+	r.t.Helper()
+	ctx, cut := context.WithCancel(r.t.Context())
+	defer cut()
+	m := &mortal{Journal: r.journal(), left: 1 << 20, cut: cut}
+	s := r.openWith(dyingIn{m, "add"})
+	_, _ = s.Send(ctx, "go")
+	_ = s.Close() // a dead process says nothing
+	r.hub.Close()
+	s = r.open()
+	defer r.close(s)
+	doubts := s.InDoubt()
+	if len(doubts) != 1 || doubts[0].Call.Tool != "add" || doubts[0].Started.IsZero() {
+		r.t.Fatalf("in doubt: %+v", doubts)
+	}
+	return doubts[0]
+}
+
+// dyingIn dies when an execution of the tool has begun.
+type dyingIn struct {
+	*mortal
+	tool string
+}
+
+func (d dyingIn) Begin(ctx context.Context, e *record.Entry, rows record.Rows) error {
+	err := d.mortal.Begin(ctx, e, rows)
+	if e.Kind == record.EntryExecution && strings.Contains(string(e.Request), `"tool":"`+d.tool+`"`) {
+		d.mu.Lock()
+		d.left = 0
+		d.mu.Unlock()
+		d.cut()
+	}
+	return err
 }
