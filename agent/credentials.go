@@ -77,6 +77,9 @@ func (c *call) credentials(ctx context.Context) error {
 			s.addSecret(use.name, cred.Env[k])
 			env = append(env, k+"="+cred.Env[k])
 		}
+		if cred.RefreshToken != "" {
+			s.addSecret(use.name, cred.RefreshToken)
+		}
 	}
 	if nearest != nil {
 		env = append(env, credentialExpiration+"="+nearest.Format(time.RFC3339))
@@ -179,6 +182,9 @@ func (c *call) runCredential(ctx context.Context, index int, ref program.Referen
 		// The text itself may hold the secret: only the place of the error is said.
 		return cred, "", fmt.Errorf("failed to unmarshal credential tool %s response: %w", ref.Reference, err)
 	}
+	if cred.Context = ""; refresh {
+		cred.Context = old.Context // a refresh keeps its place
+	}
 	return cred, need.keep, nil
 }
 
@@ -200,7 +206,7 @@ func (c *call) keepCredential(ctx context.Context, index int, use credentialUse,
 		s.mu.Lock()
 		s.credentials[use.key] = cachedCredential{cred}
 		s.mu.Unlock()
-		if s.o.CredentialKept != nil {
+		if s.o.CredentialKept != nil && use.stored && !cred.Ephemeral {
 			s.o.CredentialKept()
 		}
 	}

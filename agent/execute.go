@@ -12,6 +12,7 @@ import (
 	"parley/agent/program"
 	"parley/agent/record"
 	"parley/toolrt"
+	"parley/toolrt/command"
 	"parley/toolrt/sys"
 )
 
@@ -66,6 +67,9 @@ func (c *call) commandResult(o *toolrt.Outcome) (*callState, error) {
 	if o.Err != nil && (c.state.Category != "" || c.parent == nil && o.Err.Kind != toolrt.KindDenied) {
 		if c.t.interrupted() {
 			return nil, errInterrupted
+		}
+		if c.state.Category != "" && o.Err.Kind == toolrt.KindDenied {
+			return nil, fmt.Errorf("%s %s: %s", c.state.Category, c.name(), o.Err.Message) // it does not say what was denied
 		}
 		return nil, errors.New(o.Err.Message)
 	}
@@ -187,6 +191,7 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 			if o.Err != nil && errors.Is(o.Err.Cause, ErrNobody) {
 				return nil, record.Rows{}, o.Err.Cause // stays open: asked again when somebody is there
 			}
+			c.withhold(o)
 			c.fill(o)
 			return stored(o), record.Rows{Calls: []record.Call{c.row}}, nil
 		})
@@ -194,6 +199,21 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 		return o, err
 	}
 	return c.taken(result)
+}
+
+// withhold takes what a credential's command or request had printed out of its failure: it may hold
+// the secret (Q16). How it ended stays.
+func (c *call) withhold(o *toolrt.Outcome) {
+	if c.state.Category != categoryCredential || o.Err == nil || o.Err.Kind != toolrt.KindExecutionFailed || c.tool.Kind() == program.KindBuiltin {
+		return
+	}
+	how := "it failed"
+	if failure := (*command.Failure)(nil); errors.As(o.Err.Cause, &failure) && failure.Code >= 0 {
+		how = fmt.Sprintf("exit status %d", failure.Code)
+	}
+	e := *o.Err
+	e.Message, e.Partial, e.Cause = how+"; what it printed is not shown, it may hold the secret", "", nil
+	o.Err, o.Message = &e, e.Message
 }
 
 // starts queues what the commit of an execution's begin writes beside it: the row as running, and a
