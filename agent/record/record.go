@@ -87,9 +87,9 @@ type Turn struct {
 
 // Message is one entry of a conversation.
 type Message struct {
-	Seq          int64  `json:"seq"`            // order of storing within the session; set by the store
-	Conversation string `json:"conversation"`   // path of the agent call it belongs to
-	Index        int    `json:"index"` // place in the conversation, from 0; system messages are not stored
+	Seq          int64  `json:"seq"`          // order of storing within the session; set by the store
+	Conversation string `json:"conversation"` // path of the agent call it belongs to
+	Index        int    `json:"index"`        // place in the conversation, from 0; system messages are not stored
 	Turn         int    `json:"turn"`
 	Agent        string `json:"agent,omitzero"` // name of the agent
 	// Shown says that the message belongs to the conversation on screen (of an agent that the
@@ -114,7 +114,7 @@ type Call struct {
 	Turn  int    `json:"turn"`
 	Label string `json:"label,omitzero"` // "2.1"; "" for the entry call
 	Round int    `json:"round,omitzero"` // number of the reply that made it, from 1, within its parent
-	Index int    `json:"index"` // place in that reply
+	Index int    `json:"index"`          // place in that reply
 	// WireID is the model's id of the call.
 	WireID   string           `json:"wireID,omitzero"`
 	Tool     string           `json:"tool"` // name shown: "sys.exec", "tester"

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	goio "io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -47,6 +49,8 @@ type app struct {
 	redactor  *credential.Redactor
 	models    *model.Registry
 	builtins  *toolrt.Registry
+	// stdin reads a program from stdin, once; nil where stdin belongs to the screen.
+	stdin     func() ([]byte, error)
 	overrides map[string]map[string]string
 
 	closers []func() error
@@ -75,6 +79,7 @@ func openApp(ctx context.Context, io streams, f *flags) (*app, error) {
 	}
 	a.redactor = credential.NewRedactor()
 	a.builtins = sys.NewRegistry()
+	a.stdin = sync.OnceValues(func() ([]byte, error) { return goio.ReadAll(io.in) })
 	a.models = model.NewRegistry(openai.New(), anthropic.New(), openai.NewOllama(), offline.New())
 	if err := a.openStore(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
@@ -175,6 +180,7 @@ func (a *app) openCredentials(ctx context.Context) {
 	store, note := credential.Open(ctx, credential.Options{Dir: dir, Getenv: a.io.getenv, Say: a.say,
 		DisableKeyring: a.cfg.Keyring != nil && !*a.cfg.Keyring})
 	a.creds, a.credsNote = tellingStore{credential.WithEntries(store, a.overrides), a}, note
+	a.untold = store.Kind() == "memory"
 }
 
 // say keeps what is to be told about the credential store until it matters: when a credential is
@@ -208,6 +214,16 @@ func (t tellingStore) Put(ctx context.Context, c credential.Credential) error {
 	err := t.Store.Put(ctx, c)
 	t.a.tellStore()
 	return err
+}
+
+// tell says something to whoever listens.
+func (a *app) tell(line string) {
+	a.mu.Lock()
+	listener := a.listener
+	a.mu.Unlock()
+	if listener != nil {
+		listener(line)
+	}
 }
 
 // listen sends what is said to f from now on.
@@ -257,7 +273,18 @@ func (a *app) chooseModel(ctx context.Context) (ref, why string) {
 
 // loadProgram reads and links a program; "" is the embedded one.
 func (a *app) loadProgram(ctx context.Context, ref, subTool string) (*program.Program, []program.Warning, error) {
-	o := program.Options{Dir: a.paths.dir, Stdin: a.io.in, Builtins: a.builtin, SubTool: subTool,
+	var stdin goio.Reader
+	if ref == "-" {
+		if a.stdin == nil {
+			return nil, nil, errors.New("the program came from stdin, which is the screen's now")
+		}
+		text, err := a.stdin()
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the program from stdin: %w", err)
+		}
+		stdin = bytes.NewReader(text)
+	}
+	o := program.Options{Dir: a.paths.dir, Stdin: stdin, Builtins: a.builtin, SubTool: subTool,
 		Remap: a.io.getenv("GPTSCRIPT_TOOL_REMAP")}
 	if ref == "" {
 		return program.LoadSource(ctx, agent.EmbeddedName, assistant, o)
@@ -393,7 +420,11 @@ func (a *app) policy(row record.Session) (*approval.Policy, error) {
 	}
 	rules, errs := approval.Load(filepath.Join(row.Dir, ".parley", "config.json"), a.paths.config, a.trusted)
 	for _, err := range errs {
-		return nil, usageError{err}
+		untrusted, ok := errors.AsType[*approval.UntrustedError](err)
+		if !ok {
+			return nil, usageError{err}
+		}
+		a.tell(fmt.Sprintf("allow rules of %s have no effect until you trust it: parley config trust", untrusted.File))
 	}
 	for _, r := range rules {
 		p.Add(r)

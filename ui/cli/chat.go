@@ -22,6 +22,9 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
+	if isTerminal(io.in) {
+		a.stdin = nil
+	}
 	name := firstSet(f.theme, a.cfg.Theme)
 	theme, err := themes.Load(firstSet(name, "dark"), a.paths.themes())
 	if err != nil {

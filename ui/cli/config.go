@@ -30,11 +30,12 @@ type config struct {
 	Env         map[string]string `json:"env,omitempty"` // added to the environment of tools
 }
 
-// permissions are read by package approval; here they only must be known keys.
+// permissions are read by package approval, each a text or an object; here they only must be known
+// keys.
 type permissions struct {
-	Allow []string `json:"allow,omitempty"`
-	Ask   []string `json:"ask,omitempty"`
-	Deny  []string `json:"deny,omitempty"`
+	Allow []json.RawMessage `json:"allow,omitempty"`
+	Ask   []json.RawMessage `json:"ask,omitempty"`
+	Deny  []json.RawMessage `json:"deny,omitempty"`
 }
 
 // limits are the limits a person may change.

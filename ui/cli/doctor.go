@@ -166,6 +166,8 @@ func configCommand(io streams) *cobra.Command {
 			_, err = fmt.Fprintln(a.io.out, string(out))
 			return err
 		})},
+		&cobra.Command{Use: "trust", Short: "Let the allow rules of this folder's .parley/config.json count until it changes", Args: cobra.NoArgs,
+			RunE: show(trustProject)},
 		&cobra.Command{Use: "path", Short: "Print where the settings are kept", Args: cobra.NoArgs, RunE: show(func(a *app) error {
 			_, err := fmt.Fprintln(a.io.out, a.paths.config)
 			return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"slices"
 
 	"parley/toolrt/approval"
+	"parley/ui/tui/text"
 )
 
 // trustFile lists the hashes of project settings that the person has trusted.
@@ -68,8 +70,12 @@ func (a *app) saveRule(_ context.Context, r approval.Rule) error {
 	if r.Effect == approval.Deny {
 		list = &file.Permissions.Deny
 	}
-	if text := r.String(); !slices.Contains(*list, text) {
-		*list = append(*list, text)
+	rule, err := json.Marshal(r.String())
+	if err != nil {
+		return fmt.Errorf("keep the rule %s: %w", r, err)
+	}
+	if !slices.ContainsFunc(*list, func(old json.RawMessage) bool { return bytes.Equal(old, rule) }) {
+		*list = append(*list, rule)
 	}
 	if err := setConfig(path, "permissions", file.Permissions); err != nil {
 		return err
@@ -97,4 +103,27 @@ func (a *app) trust(hash string) error {
 		return fmt.Errorf("keep trusted projects: %w", err)
 	}
 	return writeFile(a.trustFile(), data)
+}
+
+// trustProject prints the rules of the project's settings and trusts them as they are.
+func trustProject(a *app) error {
+	data, err := os.ReadFile(a.paths.project())
+	if err != nil {
+		return fmt.Errorf("read the project's settings: %w", err)
+	}
+	hash := approval.FileHash(data)
+	rules, errs := approval.Load(a.paths.project(), "", func(h string) bool { return h == hash })
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	for _, r := range rules {
+		fmt.Fprintf(a.io.out, "%s %s\n", r.Effect, text.Line(r.String()))
+	}
+	if a.trustFile() == "" || a.notSaved != "" {
+		return fmt.Errorf("this cannot be kept: %s", firstSet(a.notSaved, "there is no home folder"))
+	}
+	if a.trusted(hash) {
+		return nil
+	}
+	return a.trust(hash)
 }
