@@ -34,6 +34,8 @@ func (t *turn) Approve(ctx context.Context, tc *toolrt.Call) (toolrt.Decision, e
 	}
 	var err error
 	switch {
+	case verdict.Effect != approval.Deny && c.answered():
+		d, err = c.askPerson(ctx, tc, facts, verdict)
 	case verdict.Effect == approval.Ask && t.s.o.Yes && !verdict.Protected:
 		d = toolrt.Decision{Allow: true, By: "flag", Reason: "--yes", At: t.s.now()}
 	case verdict.Effect == approval.Ask:
@@ -54,6 +56,17 @@ func (t *turn) Approve(ctx context.Context, tc *toolrt.Call) (toolrt.Decision, e
 	c.remember(tc, d)
 	t.s.rememberPast(facts)
 	return d, nil
+}
+
+// answered reports whether the person was asked about the call in an earlier walk and had answered:
+// a mode or rule that came since does not take the answer's place.
+func (c *call) answered() bool {
+	return c.t.recorded[c.askKey()].Finished
+}
+
+// askKey is the key of the call's next decision.
+func (c *call) askKey() record.Key {
+	return record.Key{Turn: c.t.row.Number, Path: c.path + "/ask", Ordinal: c.asks}
 }
 
 // decidedEarlier returns the decision that already covers the call: one made in this walk, one
@@ -133,7 +146,7 @@ func (t *turn) deny(facts approval.Facts, v approval.Verdict) toolrt.Decision {
 
 // recordDecision makes a decision an effect: one made in an earlier walk is taken from the record.
 func (c *call) recordDecision(ctx context.Context, tc *toolrt.Call, decide func(ctx context.Context) (toolrt.Decision, error)) (toolrt.Decision, error) {
-	key := record.Key{Turn: c.t.row.Number, Path: c.path + "/ask", Ordinal: c.asks}
+	key := c.askKey()
 	c.asks++
 	var d toolrt.Decision
 	result, recorded, err := c.t.do(ctx, effect{kind: record.EntryApproval, key: key, question: true, durable: true,
