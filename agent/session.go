@@ -209,7 +209,7 @@ func (s *Session) Send(ctx context.Context, text string) (Response, error) {
 // found no place in it: it had all its replies, or cannot be walked again.
 func (s *Session) resumeWith(ctx context.Context) (Response, error) {
 	resp, err := s.Resume(ctx)
-	if s.Unfinished() || s.LastStatus() == record.TurnAborted || ctx.Err() != nil {
+	if s.Unfinished() || s.LastStatus() == record.TurnAborted || ctx.Err() != nil || errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed) {
 		return resp, err
 	}
 	left := s.LeftOver()
