@@ -46,7 +46,7 @@ func WireMessages(req Request, provider string) []WireMessage {
 			continue
 		}
 		w := WireMessage{Role: m.Role, IsError: m.IsError}
-		w.Text, w.Images = splitImages(unwrapPrompt(text))
+		w.Text, w.Images = splitImages(PromptText(text))
 		for _, r := range m.Reasoning {
 			if r.Provider == provider {
 				w.Reasoning = append(w.Reasoning, r)
@@ -85,8 +85,9 @@ func WireName(name string) string {
 	return name[:min(len(name), maxWireName)]
 }
 
-// unwrapPrompt returns the prompt inside {"defaultPromptParameter": "…"}, any other text as it is.
-func unwrapPrompt(text string) string {
+// PromptText returns the prompt inside {"defaultPromptParameter": "…"}, which is how an agent
+// without parameters is called, and any other text as it is.
+func PromptText(text string) string {
 	if !strings.HasPrefix(text, "{") || !strings.Contains(text, promptParameter) {
 		return text
 	}

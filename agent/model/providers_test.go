@@ -407,7 +407,7 @@ func TestK05KeyIsTakenOutOfErrors(t *testing.T) {
 		b := newBench(t, p, o, modeltest.Reply{Status: 401, Error: &modeltest.Error{Message: "wrong key: sk-marked-key"}})
 		_, err := b.ask(t.Context(), hello())
 		e, ok := errors.AsType[*model.Error](err)
-		if !ok || !e.NoKey || e.Message != "wrong key: ‹secret:"+p.Name()+"›" || !strings.Contains(e.Hint, "parley credentials") {
+		if !ok || !e.NoKey || e.Message != "wrong key: ‹secret:"+p.Name()+"›" || !strings.Contains(e.Hint, "parley credentials set sys."+p.Name()) {
 			t.Errorf("error %#v", err)
 		}
 		header := b.server.Requests()[0].Header
@@ -430,7 +430,7 @@ func TestL05KeyIsNeededExceptHere(t *testing.T) {
 		}
 		_, err = m.Stream(t.Context(), hello(), func(model.Delta) {})
 		e, ok := errors.AsType[*model.Error](err)
-		if !ok || !e.NoKey || !strings.Contains(e.Hint, variables[p.Name()]) || !strings.Contains(e.Hint, "`parley credentials`") {
+		if !ok || !e.NoKey || !strings.Contains(e.Hint, variables[p.Name()]) || !strings.Contains(e.Hint, "`parley credentials set sys."+p.Name()+"`") {
 			t.Errorf("error %#v", err)
 		}
 		for address, needed := range map[string]bool{

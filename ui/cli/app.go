@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	goio "io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -290,6 +291,17 @@ func (a *app) loadProgram(ctx context.Context, ref, subTool string) (*program.Pr
 		return program.LoadSource(ctx, agent.EmbeddedName, assistant, o)
 	}
 	return program.Load(ctx, ref, o)
+}
+
+// loadError says that a program cannot be loaded, and where its file is missing, that.
+func (a *app) loadError(ref string, err error) error {
+	local := ref != "" && ref != "-" && !strings.Contains(ref, "://") && !strings.Contains(ref, " from ") && !strings.Contains(ref, "github.com/")
+	if local {
+		if _, statErr := os.Stat(expand(a.paths.dir, ref)); errors.Is(statErr, fs.ErrNotExist) {
+			return fmt.Errorf("%w: there is no file %s: %w", errProgram, ref, err)
+		}
+	}
+	return fmt.Errorf("%w: %w", errProgram, err)
 }
 
 // builtin is the tool block of a built-in, nil for other names.

@@ -50,7 +50,7 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 		// Bad programs are told on the terminal, not on a screen that hides them.
 		prg, _, err := a.loadProgram(ctx, b.ref, f.subTool)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errProgram, err)
+			return a.loadError(b.ref, err)
 		}
 		entry := prg.EntryAgent()
 		o.SendInitial = message == "" && entry.Chat && len(entry.Arguments) == 0 && entry.Instructions != ""

@@ -69,7 +69,7 @@ func newRoot(io streams) *cobra.Command {
 	f.approvals(fs)
 	f.headless(fs)
 	fs.BoolVarP(&f.goOn, "continue", "c", false, "go on with the last chat of this folder")
-	fs.StringVarP(&f.resume, "resume", "r", "", "go on with the chat `ID`; without one, choose from a list")
+	fs.StringVarP(&f.resume, "resume", "r", "", "go on with the chat of that `ID` or name; without one, choose from a list")
 	fs.Lookup("resume").NoOptDefVal = pickSession
 	fs.StringVarP(&f.message, "prompt", "p", "", "one turn without a screen with parley's own assistant and this `MESSAGE`")
 	fs.StringVar(&f.theme, "theme", "", "the theme's `NAME`")
@@ -111,7 +111,7 @@ func openChat(ctx context.Context, io streams, f *flags, args []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if f.resume == pickSession && len(args) > 0 && looksLikeID(args[0]) {
+	if f.resume == pickSession && len(args) > 0 {
 		f.resume, args = args[0], args[1:]
 	}
 	ref, message := "", ""
@@ -124,17 +124,15 @@ func openChat(ctx context.Context, io streams, f *flags, args []string) error {
 	case f.message != "":
 		return runTurn(ctx, io, f, "", strings.TrimSpace(f.message+" "+message))
 	case !isTerminal(io.out):
+		if f.resume == pickSession {
+			return usagef("there is no terminal to choose a chat on: name it (parley -r ID MESSAGE; parley sessions list shows them)")
+		}
 		if ref == "" && f.session == "" && !f.goOn && f.resume == "" {
 			return usagef("there is no terminal on stdout: name a program (parley FILE.gpt MESSAGE) or use parley -p MESSAGE")
 		}
 		return runTurn(ctx, io, f, ref, message)
 	}
 	return chat(ctx, io, f, ref, message)
-}
-
-// looksLikeID tells the id of a session from a message.
-func looksLikeID(s string) bool {
-	return len(s) >= 4 && len(s) <= 36 && strings.Trim(s, "0123456789abcdef-") == ""
 }
 
 func runCommand(io streams) *cobra.Command {

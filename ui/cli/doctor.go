@@ -110,7 +110,7 @@ func modelsCommand(io streams) *cobra.Command {
 					}
 					models, err := a.listModels(ctx, p)
 					if err != nil {
-						fmt.Fprintf(a.io.err, "%s: %s\n", p.Name(), text.Clean(err.Error()))
+						fmt.Fprintf(a.io.err, "%s: %s\n", p.Name(), text.Clean(strings.TrimPrefix(err.Error(), p.Name()+": ")))
 						continue
 					}
 					for _, m := range models {

@@ -46,13 +46,13 @@ const pickSession = "?"
 // common adds the flags that every command takes.
 func (f *flags) common(fs *pflag.FlagSet) {
 	fs.StringVar(&f.model, "model", "", "the default `PROVIDER/NAME` (a tool's own Model: wins)")
-	fs.StringVar(&f.baseURL, "base-url", "", "the address of the provider's API")
+	fs.StringVar(&f.baseURL, "base-url", "", "the address `URL` of the provider's API")
 	fs.BoolVar(&f.sequential, "sequential", false, "run one call after the other")
 	fs.StringVar(&f.workspace, "workspace", "", "the scratch `DIR` that tools find in GPTSCRIPT_WORKSPACE_DIR")
 	fs.StringVarP(&f.chdir, "chdir", "C", "", "work in `DIR`")
-	fs.StringVar(&f.subTool, "sub-tool", "", "start with this tool of the file")
+	fs.StringVar(&f.subTool, "sub-tool", "", "start with the tool of that `NAME` in the file")
 	fs.StringSliceVar(&f.credentialContexts, "credential-context", nil, "credential contexts `A,B`; the first one is written")
-	fs.StringArrayVar(&f.overrides, "credential-override", nil, "`NAME:VAR=VALUE`: take this instead of a stored credential")
+	fs.StringArrayVar(&f.overrides, "credential-override", nil, "take `NAME:VAR=VALUE` instead of a stored credential")
 	fs.StringVar(&f.db, "db", "", "the database `PATH`")
 	fs.StringVar(&f.config, "config", "", "the config file `PATH`")
 	// The names that scripts for GPTScript use.
@@ -72,14 +72,14 @@ func (f *flags) approvals(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.yes, "yes", false, "answer every question about a call with yes (deny rules and protected targets hold)")
 	fs.StringArrayVar(&f.allow, "allow", nil, "allow calls that `RULE` covers, e.g. 'sys.exec(go test *)'")
 	fs.StringArrayVar(&f.deny, "deny", nil, "deny calls that `RULE` covers")
-	fs.StringVar(&f.mode, "mode", "", "approval mode: ask, edits, plan or auto")
+	fs.StringVar(&f.mode, "mode", "", "approval `MODE`: ask, edits, plan or auto")
 }
 
 // headless adds the flags of runs without a screen.
 func (f *flags) headless(fs *pflag.FlagSet) {
 	fs.StringVar(&f.session, "session", "", "the chat of that `NAME`: each run adds a turn")
-	fs.StringVar(&f.output, "output", "text", "text, json (one object at the end) or events (one JSON a line)")
-	fs.StringVar(&f.onInterrupted, "on-interrupted", "report", "calls that a crash cut off: rerun, report or fail")
+	fs.StringVar(&f.output, "output", "text", "`FORM` of stdout: text, json (one object at the end) or events (one JSON a line)")
+	fs.StringVar(&f.onInterrupted, "on-interrupted", "report", "what becomes of calls that a crash cut off: `WHAT` is rerun, report or fail")
 	fs.StringVar(&f.chatState, "chat-state", "", "go on from this chat state: a `FILE`, the JSON itself, or null to begin")
 	fs.StringVar(&f.saveState, "save-chat-state-file", "", "keep the chat state in `FILE` after the turn; - prints the response with it")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on stderr")

@@ -41,7 +41,7 @@ func listTools(ctx context.Context, a *app, args []string, asJSON bool) error {
 	} else {
 		prg, _, err := a.loadProgram(ctx, a.programRef(args[0]), a.f.subTool)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errProgram, err)
+			return a.loadError(args[0], err)
 		}
 		entry := prg.EntryAgent()
 		for _, o := range prg.Offered(entry, prg.Agents(prg.Entry())) {

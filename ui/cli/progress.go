@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/agent/model"
 	"parley/agent/monitor"
 	"parley/agent/record"
 	"parley/toolrt"
@@ -61,7 +62,7 @@ func (p *progress) call(c record.Call) {
 	name := strings.TrimSpace(c.Label + " " + c.Tool)
 	switch {
 	case c.Status == toolrt.StatusRunning:
-		p.line("> %s %s", text.Clean(name), oneLine(c.Input))
+		p.line("> %s %s", text.Clean(name), oneLine(model.PromptText(c.Input)))
 	case c.Taken:
 		p.line("= %s (from the record, not run again)", text.Clean(name))
 	case c.Status.Terminal():

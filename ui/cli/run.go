@@ -117,7 +117,7 @@ func (h *headless) create(ctx context.Context, ref string) (agent.Journal, error
 	ref = a.programRef(ref)
 	_, warnings, err := a.loadProgram(ctx, ref, a.f.subTool)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errProgram, err)
+		return nil, a.loadError(ref, err)
 	}
 	if !a.f.quiet {
 		for _, w := range warnings {

@@ -142,7 +142,7 @@ func (m *claude) key(ctx context.Context) (string, error) {
 	return key, err
 }
 
-const keyHint = "set " + keyVar + " or store the key with `parley credentials`"
+const keyHint = "set " + keyVar + " or store the key: `parley credentials set sys." + providerName + "`"
 
 // failure words what went wrong and what the person can do about it.
 func (m *claude) failure(x *wire.Exchange, key string, object []byte, err error) error {

@@ -166,7 +166,7 @@ func (m *chat) key(ctx context.Context) (string, error) {
 }
 
 func (m *chat) keyHint() string {
-	return "set " + m.keyVar + " or store the key with `parley credentials`"
+	return "set " + m.keyVar + " or store the key: `parley credentials set sys." + m.service.name + "`"
 }
 
 // failure words what went wrong and what the person can do about it.
