@@ -244,3 +244,17 @@ func (r *rig) ran(file string) map[string]int {
 	}
 	return count
 }
+
+// touch makes a file in the rig's folder; the function it returns removes it.
+func (r *rig) touch(name string) func() {
+	r.t.Helper()
+	path := filepath.Join(r.dir, name)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			r.t.Error(err)
+		}
+	}
+}
