@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,8 +106,7 @@ func TestScreens(t *testing.T) {
 			term.shows("1 run")
 			ask(t, q, approval("q1", "3", "github.create_issue"))
 			term.shows("1 ask")
-			term.typed("<tab>")
-			term.shows("once")
+			term.armed()
 			term.golden(name("approval"))
 		})
 		t.Run(name("credential"), func(t *testing.T) {
@@ -117,8 +117,12 @@ func TestScreens(t *testing.T) {
 			term.shows("1 run")
 			go func() { _, _ = q.Prompt(t.Context(), credential("q1")) }()
 			term.shows("1 ask")
-			term.typed("<tab>secret")
-			term.shows("token")
+			term.until("the dialog armed", func() bool {
+				s := term.text()
+				return strings.Contains(s, "decline") && !strings.Contains(s, "Tab answer")
+			})
+			term.typed("secret")
+			term.shows("•")
 			term.golden(name("credential"))
 		})
 		t.Run(name("picker"), func(t *testing.T) {
@@ -134,8 +138,7 @@ func TestScreens(t *testing.T) {
 			chat.open, chat.doubt = true, doubt()
 			term := start(t, size.w, size.h, Options{Backend: b})
 			term.shows("resume")
-			term.typed("<tab>")
-			term.shows("again")
+			term.armed()
 			term.golden(name("resume"))
 		})
 	}

@@ -34,7 +34,8 @@ func TestNothingByAccident(t *testing.T) {
 	term.shows("@planner")
 	answer := ask(t, q, approval("q1", "3", "github.create_issue"))
 	term.shows("1 ask")
-	term.typed("<tab> 1234567890<enter><enter>")
+	term.armed()
+	term.typed(" 1234567890<enter><enter>")
 	term.shows("1 ask")
 	term.typed("<esc>")
 	if a := got(term, answer); a.Allow {
@@ -89,9 +90,11 @@ func TestP06MoveBetweenQuestions(t *testing.T) {
 	term.shows("tool.first", "1 ask")
 	second := ask(t, q, approval("q2", "2", "tool.second"))
 	term.shows("2 ask")
-	term.typed("<tab>]")
+	term.armed()
+	term.typed("]")
 	term.shows("tool.second")
-	term.typed("<tab>y")
+	term.armed()
+	term.typed("y")
 	if a := got(term, second); !a.Allow {
 		t.Errorf("second: %+v", a)
 	}
@@ -174,7 +177,8 @@ func TestResumeDialog(t *testing.T) {
 	chat.open, chat.doubt = true, doubt()
 	term := start(t, 100, 30, Options{Backend: b, Chat: chat})
 	term.shows("sys.exec", "1 ask")
-	term.typed("<tab>i")
+	term.armed()
+	term.typed("i")
 	term.until("the call resolved and the turn resumed", func() bool {
 		chat.mu.Lock()
 		defer chat.mu.Unlock()

@@ -155,7 +155,7 @@ func startWith(t *testing.T, w, h int, o Options, prepare func(*screen)) *termin
 		term.in.close()
 		select {
 		case <-term.done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Error("the screen did not end")
 		}
 		_ = term.em.InputPipe().(io.Closer).Close() // the emulator's own Close races with its Read
@@ -171,7 +171,7 @@ func (t *terminal) end() error {
 	case err := <-t.done:
 		t.done <- err
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.t.Fatalf("the screen did not end:\n%s", t.text())
 		return nil
 	}
@@ -228,7 +228,8 @@ func (t *terminal) text() string {
 	return b.String()
 }
 
-const patience = 10 * time.Second
+// patience is long: it only matters where something fails, and CI may be very busy.
+const patience = 60 * time.Second
 
 // until waits until the condition holds, looking again after each drawing.
 func (t *terminal) until(what string, ok func() bool) {
@@ -245,6 +246,13 @@ func (t *terminal) until(what string, ok func() bool) {
 			t.t.Fatalf("%s did not come; the screen:\n%s", what, t.text())
 		}
 	}
+}
+
+// armed waits until the question takes keys by itself. A Tab would disarm it where the machine is so
+// slow that half a second has passed.
+func (t *terminal) armed() {
+	t.t.Helper()
+	t.shows("Tab text")
 }
 
 // shows waits until all texts are on the screen.
