@@ -16,6 +16,7 @@ import (
 	"parley/agent/model"
 	"parley/agent/monitor"
 	"parley/persist"
+	"parley/toolrt/approval"
 )
 
 // marker is a secret that must be found nowhere.
@@ -320,6 +321,52 @@ func drain(t *testing.T, r *monitor.Reader) string {
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A turn with a credential is stopped after each of its commits. What the credential's tool gave is
+// not in the record: it is fetched again, and the turn ends as if it had not been stopped.
+func TestD01StopWithACredential(t *testing.T) {
+	start := func() (*rig, *script) {
+		r := credentialRig(t, " as mine", tokenAnswer, `use {"stage":"dev"}`)
+		r.policy = approval.New(r.dir, r.dir, approval.ModeAsk)
+		a := &script{answer: allow}
+		r.change = func(o *agent.Options) { // each process has its own store: nothing was kept
+			o.Redactor, o.Credentials, o.Authorizer = credential.NewRedactor(), &credential.Memory{}, a
+		}
+		return r, a
+	}
+	r, _ := start()
+	m := &mortal{Journal: r.journal(), left: 1 << 20, cut: func() {}}
+	s := r.openWith(m)
+	r.send(s, "go")
+	r.close(s)
+	commits, want := 1<<20-m.left, r.conversation("1")
+	if commits < 10 {
+		t.Fatalf("the turn has only %d commits", commits)
+	}
+	for n := 1; n < commits; n++ {
+		r, a := start()
+		r.dieAfter(n)
+		s := r.open()
+		for _, o := range s.InDoubt() {
+			if o.Call.Category != "" {
+				t.Errorf("after %d: the credential's call is in doubt: it is fetched again anyway", n)
+			}
+			if err := s.Resolve(t.Context(), o.Key, agent.ResolveRerun, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Resume(t.Context()); err != nil {
+			t.Errorf("after %d: %v", n, err)
+		}
+		r.close(s)
+		if got := r.conversation("1"); got != want {
+			t.Errorf("after %d of %d:\n%s\nwant\n%s", n, commits, got, want)
+		}
+		if len(a.asked) > 3 {
+			t.Errorf("after %d: asked %d times", n, len(a.asked))
 		}
 	}
 }

@@ -40,6 +40,9 @@ func (s *Session) inDoubt(ctx context.Context) ([]OpenCall, error) {
 		if err != nil {
 			return nil, err
 		}
+		if o.Call.Category == categoryCredential {
+			continue // its result is not in the record: it is fetched again in any case
+		}
 		open = append(open, o)
 	}
 	return open, nil
