@@ -89,6 +89,7 @@ func TestInterruptAtEveryCommit(t *testing.T) {
 	commits := commitsOf(t)
 	for n := 2; n <= commits; n++ {
 		t.Run(fmt.Sprintf("before %d of %d", n, commits), func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, stopProgram, goesOn(stopReplies()))
 			var s *agent.Session
 			s = r.openWith(&hooked{Journal: r.journal(), before: func(i int) error {
@@ -111,6 +112,7 @@ func TestStoreFailsOnceAtEveryCommit(t *testing.T) {
 	commits := commitsOf(t)
 	for n := 2; n <= commits; n++ {
 		t.Run(fmt.Sprintf("at %d of %d", n, commits), func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, stopProgram, goesOn(stopReplies()))
 			full := errors.New("the disk is full")
 			s := r.openWith(&hooked{Journal: r.journal(), before: func(i int) error {

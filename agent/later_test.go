@@ -97,6 +97,7 @@ func TestCutOffInALaterTurn(t *testing.T) {
 			"full":        func(*agent.Session) error { return full },
 		} {
 			t.Run(fmt.Sprintf("%s at %d of %d", name, n, commits), func(t *testing.T) {
+				t.Parallel()
 				r, s, _, err := laterTurn(t, func(s *agent.Session, i int) error {
 					if i == n {
 						return stop(s)

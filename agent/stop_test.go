@@ -159,7 +159,10 @@ func TestD01StopAfterEveryCommit(t *testing.T) {
 		t.Fatalf("the turn has only %d commits: it does not test much", commits)
 	}
 	for n := 1; n <= commits; n++ {
-		t.Run(fmt.Sprintf("after %d of %d", n, commits), func(t *testing.T) { stopAfter(t, n, want) })
+		t.Run(fmt.Sprintf("after %d of %d", n, commits), func(t *testing.T) {
+			t.Parallel()
+			stopAfter(t, n, want)
+		})
 	}
 }
 
@@ -294,6 +297,7 @@ func TestD01SendAfterEveryStop(t *testing.T) {
 	_, commits := uncut(t)
 	for n := 1; n < commits; n++ {
 		t.Run(fmt.Sprintf("after %d of %d", n, commits), func(t *testing.T) {
+			t.Parallel()
 			r, _ := stopRig(t)
 			r.dieAfter(n)
 			s := r.open()
