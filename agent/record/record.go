@@ -6,6 +6,7 @@ package record
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"parley/agent/model"
@@ -104,6 +105,12 @@ type Message struct {
 	// empty, and Conversation and Index only tell it from other notices, so that a turn walked
 	// again writes the same one.
 	Notice string `json:"notice,omitzero"`
+}
+
+// ByCaller reports whether the message is what an agent asked an inner chat for, and not what the
+// person said: it begins a conversation inside another.
+func (m *Message) ByCaller() bool {
+	return m.Notice == "" && m.Message.Role == model.User && m.Index == 0 && strings.Contains(m.Conversation, "/")
 }
 
 // Call is one invocation of a tool, agents included.

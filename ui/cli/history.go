@@ -91,11 +91,22 @@ func searchCommand(io streams, f *flags) *cobra.Command {
 func speaker(m record.Message) string {
 	switch m.Message.Role {
 	case model.User:
+		if m.ByCaller() {
+			return "to @" + text.Line(m.Agent)
+		}
 		return "you"
 	case model.ToolRole:
 		return "result"
 	}
 	return "@" + text.Line(m.Agent)
+}
+
+// said is the text of a message, fit for a terminal.
+func said(m record.Message) string {
+	if m.ByCaller() {
+		return text.Clean(model.PromptText(m.Message.Text()))
+	}
+	return text.Clean(m.Message.Text())
 }
 
 func forkCommand(io streams, f *flags) *cobra.Command {
@@ -178,7 +189,7 @@ func exportMarkdown(a *app, row record.Session, messages []record.Message, calls
 			write("\n*%s*\n", text.Line(m.Notice))
 		case m.Message.Role == model.ToolRole:
 		default:
-			write("\n## %s\n\n%s\n", speaker(m), m.Message.Text())
+			write("\n## %s\n\n%s\n", speaker(m), said(m))
 			for _, c := range callsOf(m, calls) {
 				write("\n- `%s` %s %s: %s\n", text.Line(c.Tool), c.Label, word(c.Status), oneLine(c.Input))
 			}

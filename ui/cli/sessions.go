@@ -200,7 +200,7 @@ func printMessage(a *app, m record.Message, calls []record.Call) {
 	}
 	switch m.Message.Role {
 	case model.User:
-		fmt.Fprintf(a.io.out, "\nyou\n%s\n", text.Clean(m.Message.Text()))
+		fmt.Fprintf(a.io.out, "\n%s\n%s\n", speaker(m), said(m))
 	case model.Assistant:
 		if body := m.Message.Text(); body != "" {
 			fmt.Fprintf(a.io.out, "\n@%s\n%s\n", text.Line(m.Agent), text.Clean(body))

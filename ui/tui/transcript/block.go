@@ -188,20 +188,26 @@ func (p *page) notice() {
 // userName stands before the person's messages.
 const userName = "you"
 
+// user shows what the person said, or what an agent asked an inner chat for.
 func (p *page) user() {
 	s := p.style()
 	p.add("", "")
+	name, said := s.User.Render(userName), p.b.msg.Message.Text()
 	indent := len(userName) + 3
-	if p.w < 3*indent {
-		p.add("", s.User.Render(userName))
+	asked := p.b.msg.ByCaller()
+	if asked {
+		name, said = s.Muted.Render("to ")+s.Agent.Render("@"+strings.TrimPrefix(text.Line(p.b.msg.Agent), "@")), model.PromptText(said)
+	}
+	if asked || p.w < 3*indent {
+		p.add("", name)
 		indent = 0
 	}
-	for i, l := range text.Wrap(strings.TrimRight(text.Clean(p.b.msg.Message.Text()), "\n"), p.w-indent) {
+	for i, l := range text.Wrap(strings.TrimRight(text.Clean(said), "\n"), p.w-indent) {
 		switch {
 		case indent == 0:
 			p.add("", l)
 		case i == 0:
-			p.add("", s.User.Render(userName)+text.Spaces(indent-len(userName))+l)
+			p.add("", name+text.Spaces(indent-len(userName))+l)
 		default:
 			p.add("", text.Spaces(indent)+l)
 		}

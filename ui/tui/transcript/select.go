@@ -200,7 +200,7 @@ func (m *Model) NextUser(dir int) {
 		}
 	}
 	for pos += sign(dir); pos >= 0 && pos < len(m.blocks); pos += sign(dir) {
-		if b := m.blocks[pos]; b.msg.Notice == "" && b.msg.Message.Role == model.User {
+		if b := m.blocks[pos]; b.msg.Notice == "" && b.msg.Message.Role == model.User && !b.msg.ByCaller() {
 			m.choose(pos, "")
 			m.goTo(pos, 0)
 			return

@@ -319,11 +319,19 @@ func TestHandOff(t *testing.T) {
 	m.SetSize(60, 20)
 	over := call("0/1.0", entry, 1, 0, "a", "1", "tester", "take over", toolrt.StatusRunning)
 	over.Agent, over.Chat = true, true
-	inner := reply(3, 0, 1, "I am the tester.", "z:exec:{\"command\":\"ls\"}")
-	inner.Conversation, inner.Agent = "0/1.0", "tester"
+	task := user(3, 0, 1, `{"defaultPromptParameter":"take over"}`)
+	inner := reply(4, 1, 1, "I am the tester.", "z:exec:{\"command\":\"ls\"}")
+	for _, msg := range []*record.Message{&task, &inner} {
+		msg.Conversation, msg.Agent = "0/1.0", "tester"
+	}
 	ls := call("0/1.0/1.0", "0/1.0", 1, 0, "z", "1.1", "sys.exec", `{"command":"ls"}`, toolrt.StatusSuccess)
-	m.Reset([]record.Message{user(1, 0, 1, "hi"), reply(2, 1, 1, "", "a:tester:take over"), inner}, []record.Call{over, ls})
+	m.Reset([]record.Message{user(1, 0, 1, "hi"), reply(2, 1, 1, "", "a:tester:take over"), task, inner}, []record.Call{over, ls})
 	golden(t, "handoff-60", screen(t, m, 60, 20))
+	m.Focus()
+	m.NextUser(-1)
+	if got := m.Copy(); got != "hi" {
+		t.Errorf("the last message of the person is %q", got) // not what the agent was asked for
+	}
 }
 
 func TestSearch(t *testing.T) {
