@@ -55,6 +55,8 @@ type call struct {
 	asks     int          // decisions in this turn
 	prompts  int          // questions in this turn
 	need     *credentialNeed
+	// unanswered is what the call's command asked through the prompt server and nobody answered.
+	unanswered atomic.Pointer[NobodyError]
 
 	decided    *toolrt.Decision // the one that covers the arguments decidedFor
 	decidedFor string

@@ -178,7 +178,9 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 	if o := t.settled(key); o != nil {
 		run = func(context.Context) *toolrt.Outcome { return o }
 	}
-	repeatable := exec.Spec.Flags.ReadOnly || exec.Spec.Flags.Idempotent || sys.Safe(exec.Spec.Name)
+	// A credential is asked for again: what it came to is not in the record.
+	repeatable := exec.Spec.Flags.ReadOnly || exec.Spec.Flags.Idempotent || sys.Safe(exec.Spec.Name) ||
+		c.state.Category == categoryCredential
 	if !t.recorded[key].Finished {
 		c.starts(exec)
 	}
@@ -190,6 +192,9 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 			o = run(ctx)
 			if o.Err != nil && errors.Is(o.Err.Cause, ErrNobody) {
 				return nil, record.Rows{}, o.Err.Cause // stays open: asked again when somebody is there
+			}
+			if waits := c.unanswered.Load(); waits != nil && o.Failed() && c.state.Category == categoryCredential {
+				return nil, record.Rows{}, waits // the same, asked by the tool's command
 			}
 			c.withhold(o)
 			c.fill(o)

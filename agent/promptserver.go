@@ -115,6 +115,9 @@ func (p *promptServer) handle(answer func(ctx context.Context, c *call, body []b
 		resume()
 		switch {
 		case errors.Is(err, ErrNobody):
+			if waits, ok := errors.AsType[*NobodyError](err); ok {
+				c.unanswered.Store(waits)
+			}
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusBadRequest)
@@ -153,9 +156,10 @@ func (p *promptServer) authorize(ctx context.Context, c *call, body []byte) (any
 }
 
 // prompts returns the session's prompt server, started at its first use. Nil means that nobody can
-// be asked or that it cannot be started.
-func (s *Session) prompts() *promptServer {
-	if s.o.Prompter == nil {
+// be asked or that it cannot be started. With always it is there where nobody can be asked too, to
+// learn what had to be asked.
+func (s *Session) prompts(always bool) *promptServer {
+	if s.o.Prompter == nil && !always {
 		return nil
 	}
 	s.mu.Lock()

@@ -42,14 +42,14 @@ func (p *progress) event(e monitor.Event) {
 	if e.Type == monitor.Notice {
 		p.line("· %s", text.Clean(e.Text))
 	}
+	for _, c := range e.Calls {
+		p.call(c)
+	}
 	for _, m := range e.Messages {
 		if m.Notice != "" {
 			p.flush()
 			p.held = m.Notice
 		}
-	}
-	for _, c := range e.Calls {
-		p.call(c)
 	}
 }
 

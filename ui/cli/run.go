@@ -15,6 +15,7 @@ import (
 	"parley/agent/monitor"
 	"parley/agent/record"
 	"parley/toolrt/sys"
+	"parley/ui/tui/text"
 )
 
 // runTurn runs one turn without a screen and prints what came of it.
@@ -319,16 +320,19 @@ func (h *headless) print(resp agent.Response, row record.Session, turn record.Tu
 		enc.SetEscapeHTML(false)
 		return enc.Encode(r)
 	}
-	text := resp.Content
-	if text == "" && err != nil {
+	reply := resp.Content
+	if reply == "" && err != nil {
 		return nil
 	}
-	if text == "" {
+	if reply == "" {
 		h.say("the reply is empty")
 	}
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	if isTerminal(out) {
+		reply = text.Clean(reply) // a pipe gets the model's text as it is
 	}
-	_, werr := fmt.Fprint(out, text)
+	if !strings.HasSuffix(reply, "\n") {
+		reply += "\n"
+	}
+	_, werr := fmt.Fprint(out, reply)
 	return werr
 }
