@@ -18,9 +18,9 @@ type eventsCame struct {
 	events []monitor.Event
 }
 
-// eventPause is left between two deliveries: what comes meanwhile is joined, and the screen is
-// not drawn more often than one can see.
-const eventPause = 16 * time.Millisecond
+// eventPause is left between two deliveries: what comes meanwhile is joined, and a reply that
+// streams is drawn 30 times a second, a quarter less work than 60 and as smooth to read.
+const eventPause = 33 * time.Millisecond
 
 // waitEvents returns a command that waits for events of the chat on screen.
 func (m *screen) waitEvents() tea.Cmd {
