@@ -16,8 +16,8 @@ import (
 	"parley/toolrt"
 )
 
-// lastWords end the last message of a stored session.
-const lastWords = "▚▚ the last words"
+// lastWords end the last message of a stored session: one character, see lastToken.
+const lastWords = "▞"
 
 // session is the id of a stored session of so many messages: turns of a question, a call, its
 // result and a reply. It is stored once.
