@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -55,7 +56,7 @@ func newRoot(io streams) *cobra.Command {
 		Long: "A terminal chat with agents that use tools.\n\n" +
 			"Without a file the chat is with parley's own assistant. Every call that can change something\n" +
 			"is asked for first; a chat that was left or cut off goes on where it stopped.",
-		SilenceUsage: true, SilenceErrors: true, Args: cobra.ArbitraryArgs,
+		SilenceUsage: true, SilenceErrors: true, Args: cobra.ArbitraryArgs, Version: versionText(),
 		RunE: func(cmd *cobra.Command, args []string) error { return openChat(cmd.Context(), io, &f, args) },
 	}
 	root.SetIn(io.in)
@@ -63,6 +64,7 @@ func newRoot(io streams) *cobra.Command {
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("parley {{.Version}}\n")
 	fs := root.Flags()
 	fs.SetInterspersed(false) // words after the program are its input
 	f.common(fs)
@@ -209,8 +211,12 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// onSignal calls f at the first of the signals, and ends the process at the second.
+// onSignal calls f at the first of the signals, or when the terminal hangs up, and ends the process
+// at the second. Under nohup a hang-up stays ignored.
 func onSignal(f func(), signals ...os.Signal) (stop func()) {
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, signals...)
 	done := make(chan struct{})
