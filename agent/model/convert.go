@@ -38,7 +38,7 @@ type WireMessage struct {
 // ids are replaced by unique ones. It changes nothing in req. An empty result means that there is
 // nothing to ask and the reply is the empty text.
 func WireMessages(req Request, provider string) []WireMessage {
-	ids := callIDs{used: map[string]bool{}}
+	ids := callIDs{used: map[string]int{}}
 	var out []WireMessage
 	for _, m := range req.Messages {
 		text := m.Text()
@@ -122,17 +122,19 @@ func CallID(f Function) string {
 }
 
 // UniqueCallID returns the call's id, or an invented one, with a number behind it if it is used
-// already, and marks it as used (Q11).
-func UniqueCallID(call ToolCall, used map[string]bool) string {
+// already, and marks it as used (Q11). used has the last number given to each id, so that a server
+// that numbers each reply's calls from the start costs no search through all of them.
+func UniqueCallID(call ToolCall, used map[string]int) string {
 	base := call.ID
 	if base == "" {
 		base = CallID(call.Function)
 	}
 	id := base
-	for n := 2; used[id]; n++ {
-		id = base + "_" + strconv.Itoa(n)
+	for used[id] > 0 {
+		used[base]++
+		id = base + "_" + strconv.Itoa(used[base])
 	}
-	used[id] = true
+	used[id] = 1
 	return id
 }
 
@@ -152,7 +154,7 @@ func ObjectArguments(text string) json.RawMessage {
 
 // callIDs gives the calls of a conversation unique ids and finds them again for the answers.
 type callIDs struct {
-	used map[string]bool
+	used map[string]int
 	open []openCall // calls of the last assistant message that are not answered yet
 }
 

@@ -3,6 +3,7 @@ package model_test
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -197,5 +198,24 @@ func TestR07CleanKeepsOneBoundedLine(t *testing.T) {
 	}
 	if n := len([]rune(model.Clean(strings.Repeat("é", 1<<20)))); n > 2001 {
 		t.Errorf("%d runes are left", n)
+	}
+}
+
+// BenchmarkWireMessages converts conversations in which each call has the same id, as servers give
+// that count the calls of each reply from the start. Budget: the cost of a message does not grow.
+func BenchmarkWireMessages(b *testing.B) {
+	for _, rounds := range []int{100, 10_000} {
+		b.Run(strconv.Itoa(rounds), func(b *testing.B) {
+			var messages []model.Message
+			for range rounds {
+				c := call("call_1", "ls", `{"dir":"."}`)
+				messages = append(messages, model.Message{Role: model.Assistant, Content: []model.Part{c}})
+				messages = append(messages, results(c)...)
+			}
+			for b.Loop() {
+				model.WireMessages(model.Request{Messages: messages, Chat: true}, "openai")
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(messages)), "ns/message")
+		})
 	}
 }

@@ -168,7 +168,7 @@ func (a *Assembly) Reply() (model.Reply, error) {
 		return a.Partial(), model.ErrCutStream
 	}
 	r := a.Partial()
-	used := map[string]bool{}
+	used := map[string]int{}
 	for i, c := range a.calls {
 		f := model.Function{Name: c.name, Arguments: c.arguments.String()}
 		call := model.ToolCall{Index: &i, ID: c.id, Function: f}
