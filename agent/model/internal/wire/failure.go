@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"parley/agent/model"
 )
@@ -25,7 +26,8 @@ type Failure struct {
 	Header  http.Header
 	// Body is the error text of the answer, or the error object of a stream.
 	Body []byte
-	// Secret is the key that was sent. It is taken out of all texts.
+	// Secret is the key that was sent. It is taken out of all texts, if it is long enough to be found
+	// safely: servers on this machine take keys like "x".
 	Secret string
 	Err    error
 	// Now tells the time for a Retry-After that is a date. Nil takes time.Now.
@@ -86,8 +88,11 @@ func (f Failure) Error() *model.Error {
 	return e
 }
 
+// minSecret is the length in characters from which a key is told from ordinary text.
+const minSecret = 8
+
 func (f Failure) mask(text string) string {
-	if f.Secret == "" {
+	if utf8.RuneCountInString(f.Secret) < minSecret {
 		return text
 	}
 	return strings.ReplaceAll(text, f.Secret, "‹secret:"+f.Provider+"›")
