@@ -92,7 +92,12 @@ func (h *headless) lease(ctx context.Context, ref string) (agent.Journal, error)
 	default:
 		return h.create(ctx, ref)
 	}
-	if err != nil {
+	switch {
+	case a.f.goOn && errors.Is(err, agent.ErrNotFound):
+		return nil, fmt.Errorf("there is no chat in %s to go on with (parley sessions list --all shows those of other folders)", a.paths.dir)
+	case errors.Is(err, agent.ErrNotFound):
+		return nil, sessionError(a.f.resume, err)
+	case err != nil:
 		return nil, fmt.Errorf("find the session: %w", err)
 	}
 	if path := a.programRef(ref); ref != "" && row.Program != path {
@@ -100,7 +105,8 @@ func (h *headless) lease(ctx context.Context, ref string) (agent.Journal, error)
 	}
 	j, err := a.store.OpenSession(ctx, row.ID)
 	if errors.Is(err, agent.ErrLeased) {
-		return nil, fmt.Errorf("session %q: %w", firstSet(row.Name, row.Title, row.ID), err)
+		return nil, fmt.Errorf("the chat %q is open in another parley; parley sessions show %s reads it, parley sessions fork %[2]s begins a copy",
+			firstSet(row.Name, row.Title, row.ID), firstSet(row.Name, row.ID))
 	}
 	return j, err
 }
