@@ -45,6 +45,10 @@ type Call struct {
 	Dir       string   // working folder, absolute
 	Workspace string   // workspace folder, absolute
 	Host      Host     // may be nil
+	// Denied reports whether a deny rule keeps the call's tool from the file at an absolute path.
+	// Tools that walk a tree leave such files out, others refuse them at open (P-11). Nil denies
+	// nothing. Safe for concurrent use.
+	Denied func(path string) bool
 }
 
 // whole reports whether the call's result is passed on uncut.

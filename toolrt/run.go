@@ -152,6 +152,8 @@ func (p *Prepared) run(ctx context.Context, queue time.Duration) *Outcome {
 		Sandboxed: p.decision.By != "user" && p.decision.By != "flag",
 		Pause:     func() func() { return lease.pause(runCtx) },
 		Process:   p.noteProcess,
+		Seen:      &p.r.seen,
+		outputs:   p.r.opts.OutputDir,
 		captures:  p.captureOptions(),
 	}
 	defer p.r.reachable(p.call.ID, handle{cancel: cancel, pause: inv.Pause})()

@@ -43,6 +43,7 @@ type Runtime struct {
 	redactor Redactor
 	gate     *gate
 	schemas  *schemas
+	seen     Seen
 	late     sync.WaitGroup // abandoned tools that still run
 
 	mu        sync.Mutex     // guards the fields below

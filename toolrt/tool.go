@@ -108,7 +108,12 @@ type Invocation struct {
 	Pause func() (resume func())
 	// Process tells the runtime of a started process group, so that a crash can find it.
 	Process func(pgid int, started time.Time)
+	// Seen remembers what files held when the runtime's tools last read or wrote them; nil
+	// remembers nothing.
+	Seen *Seen
 
+	// outputs is the folder of whole outputs, "" when they are not kept.
+	outputs string
 	// captures configures NewCapture; the zero value serves tests that build an Invocation.
 	captures CaptureOptions
 }
@@ -116,6 +121,12 @@ type Invocation struct {
 // NewCapture returns a buffer for a part of the output that is to be the result, such as stdout
 // without stderr: write to it and to Out, and return it as Output.Capture.
 func (inv *Invocation) NewCapture() *Capture { return NewCapture(inv.captures) }
+
+// OpenOutput opens the whole output of an earlier call of the same session (R64). The error is
+// fs.ErrNotExist when there is none of that id. The caller closes it.
+func (inv *Invocation) OpenOutput(id string) (*SavedOutput, error) {
+	return OpenOutput(inv.outputs, id)
+}
 
 // Host is what a tool may ask of the program around it.
 type Host interface {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -108,6 +109,13 @@ func (m marker) text(lines, bytes int64, e excerpt) string {
 	b.WriteString(" ...]")
 	return b.String()
 }
+
+// savedMark finds a marker that names a saved text, and the like in an error object (R48).
+var savedMark = regexp.MustCompile(`(?m)^\[\.\.\. .* left out of .*; saved as [A-Za-z0-9_][A-Za-z0-9._-]*[, ].*\.\.\.\]$|"full_output_id":"`)
+
+// NamesOutput reports whether a message for the model says that a whole output was saved, so that
+// the tool that reads it is of use (R64).
+func NamesOutput(message string) bool { return savedMark.MatchString(message) }
 
 // truncate cuts e down to l, nil if nothing had to be cut. The result never exceeds the limits,
 // and cutting it again changes nothing (R59 to R61).

@@ -16,3 +16,10 @@ func keepIdentity(f *os.File, old fs.FileInfo) error {
 	}
 	return f.Chmod(old.Mode() & (fs.ModePerm | fs.ModeSticky))
 }
+
+// sameOwner reports whether two files belong to the same user.
+func sameOwner(a, b fs.FileInfo) bool {
+	x, ok := a.Sys().(*syscall.Stat_t)
+	y, ok2 := b.Sys().(*syscall.Stat_t)
+	return ok && ok2 && x.Uid == y.Uid
+}

@@ -3,6 +3,7 @@ package sys
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
@@ -25,9 +26,14 @@ func readFile(ctx context.Context, inv *toolrt.Invocation, a args) (toolrt.Outpu
 	name := a["filename"]
 	full, err := locate(inv.Call.Dir, name, "open")
 	if err == nil {
-		defer files.share(ResolvePath(full, "."))()
+		target := ResolvePath(full, ".")
+		defer files.share(target)()
 		var out toolrt.Output
-		if out, err = readText(ctx, inv, full, name); err == nil {
+		sum := sha256.New()
+		if out, err = readText(ctx, inv, full, name, sum); err == nil {
+			if !out.IsError {
+				inv.Seen.Note(target, toolrt.Sum(sum.Sum(nil)))
+			}
 			return out, nil
 		}
 	}
@@ -40,7 +46,8 @@ func readFile(ctx context.Context, inv *toolrt.Invocation, a args) (toolrt.Outpu
 	return failed("Failed to read file %s: %v", name, asGiven(err, name)), nil
 }
 
-func readText(ctx context.Context, inv *toolrt.Invocation, full, name string) (toolrt.Output, error) {
+// readText reads the text of a file, and writes it to sum.
+func readText(ctx context.Context, inv *toolrt.Invocation, full, name string, sum io.Writer) (toolrt.Output, error) {
 	info, err := os.Stat(full)
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -64,7 +71,8 @@ func readText(ctx context.Context, inv *toolrt.Invocation, full, name string) (t
 	case len(start) == 0:
 		return text("The file %s has no contents", name), nil
 	case len(start) < chunk && bytes.IndexByte(start, 0) < 0:
-		return toolrt.Output{Text: string(start)}, nil
+		_, err := sum.Write(start)
+		return toolrt.Output{Text: string(start)}, err
 	}
 	binary, err := hasNUL(ctx, f, start)
 	if err != nil || binary {
@@ -73,7 +81,7 @@ func readText(ctx context.Context, inv *toolrt.Invocation, full, name string) (t
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return toolrt.Output{}, err
 	}
-	_, err = io.Copy(inv.Out, &cancellable{ctx, f})
+	_, err = io.Copy(io.MultiWriter(inv.Out, sum), &cancellable{ctx, f})
 	return toolrt.Output{FromOut: true}, err
 }
 

@@ -9,7 +9,6 @@ package sys
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -22,9 +21,12 @@ type builtin struct {
 	name        string
 	description string
 	params      []param
-	flags       toolrt.Flags
-	timeout     time.Duration
-	headShare   float64
+	// types are the types of the arguments of tools that GPTScript does not have, by name: calls
+	// are held to them. Nil: the tool is GPTScript's, its arguments are texts and never required.
+	types     map[string]typing
+	flags     toolrt.Flags
+	timeout   time.Duration
+	headShare float64
 	// terminal marks output of terminal programs.
 	terminal bool
 	// raw tools read the argument text themselves; args is then nil.
@@ -36,8 +38,15 @@ type builtin struct {
 	preview func(call *toolrt.Call, args args, p *toolrt.Preview)
 }
 
-// param is one argument, always a string and never required.
+// param is one argument.
 type param struct{ name, description string }
+
+// typing is the type of an argument; the zero value is an optional string.
+type typing struct {
+	kind     string // "string" if empty, "integer" or "boolean"
+	required bool
+	min, max int // of an integer, if max is not zero
+}
 
 // args are the arguments by the names of the schema; what was not given is "".
 type args map[string]string
@@ -55,9 +64,11 @@ var safe = []string{
 
 // Names returns the names that [New] knows, sorted.
 func Names() []string {
-	names := make([]string, 0, len(catalog))
-	for _, b := range catalog {
-		names = append(names, b.name)
+	var names []string
+	for _, list := range [][]builtin{catalog, own} {
+		for _, b := range list {
+			names = append(names, b.name)
+		}
 	}
 	slices.Sort(names)
 	return names
@@ -102,9 +113,11 @@ func Arguments(name, arguments string) (map[string]string, error) {
 }
 
 func find(name string) *builtin {
-	for i := range catalog {
-		if catalog[i].name == name {
-			return &catalog[i]
+	for _, list := range [][]builtin{catalog, own} {
+		for i := range list {
+			if list[i].name == name {
+				return &list[i]
+			}
 		}
 	}
 	return nil
@@ -113,26 +126,9 @@ func find(name string) *builtin {
 // Spec describes the tool.
 func (b *builtin) Spec() toolrt.Spec {
 	return toolrt.Spec{
-		Name: b.name, Description: b.description, Parameters: b.schema(), Flags: b.flags,
+		Name: b.name, Description: b.description, Parameters: b.schema(), Validate: b.types != nil, Flags: b.flags,
 		Timeout: b.timeout, Source: "builtin", Terminal: b.terminal, HeadShare: b.headShare,
 	}
-}
-
-// schema returns the JSON Schema of the arguments (1.7).
-func (b *builtin) schema() json.RawMessage {
-	type property struct {
-		Description string `json:"description"`
-		Type        string `json:"type"`
-	}
-	properties := make(map[string]property, len(b.params))
-	for _, p := range b.params {
-		properties[p.name] = property{p.description, "string"}
-	}
-	schema, err := json.Marshal(map[string]any{"type": "object", "properties": properties})
-	if err != nil { // strings and maps always encode
-		panic(err)
-	}
-	return schema
 }
 
 // Run decodes the arguments and does the work. Arguments that cannot be read are answered in

@@ -62,10 +62,10 @@ func TestSchemas(t *testing.T) {
 		"sys.prompt": {"fields", "message", "metadata", "sensitive"}, "sys.read": {"filename"}, "sys.remove": {"location"},
 		"sys.stat": {"filepath"}, "sys.time.now": {}, "sys.write": {"content", "filename"},
 	}
-	if len(Names()) != len(want) || !slices.IsSorted(Names()) {
+	if len(Names()) != len(want)+len(own) || !slices.IsSorted(Names()) {
 		t.Errorf("names: %q", Names())
 	}
-	for _, name := range Names() {
+	for name := range want {
 		tool, _ := New(name)
 		spec := tool.Spec()
 		var schema struct {
@@ -97,7 +97,10 @@ func TestSchemas(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	readOnly := []string{"sys.chat.current", "sys.chat.history", "sys.context", "sys.find", "sys.getenv", "sys.http.get", "sys.http.html2text", "sys.ls", "sys.prompt", "sys.read", "sys.stat", "sys.time.now"}
+	readOnly := []string{
+		"sys.chat.current", "sys.chat.history", "sys.context", "sys.context.folder", "sys.find", "sys.getenv", "sys.glob", "sys.grep",
+		"sys.http.get", "sys.http.html2text", "sys.ls", "sys.prompt", "sys.read", "sys.read.output", "sys.stat", "sys.time.now", "sys.view",
+	}
 	for _, name := range Names() {
 		tool, _ := New(name)
 		f := tool.Spec().Flags
@@ -185,4 +188,14 @@ func FuzzArguments(f *testing.F) {
 			}
 		}
 	})
+}
+
+// typed makes arguments of values of any type.
+func typed(t *testing.T, values map[string]any) string {
+	t.Helper()
+	text, err := json.Marshal(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -2,6 +2,7 @@ package sys
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
@@ -28,6 +29,7 @@ func writeFile(_ context.Context, inv *toolrt.Invocation, a args) (toolrt.Output
 	if err := replace(target, func(w io.Writer) error { _, err := io.WriteString(w, content); return err }); err != nil {
 		return failed("Failed to write file %s: %v", name, asGiven(err, name)), nil
 	}
+	inv.Seen.Note(target, sha256.Sum256([]byte(content)))
 	out := text("Wrote (%d) bytes to file %s", len(content), name)
 	out.FilesTouched = []string{target}
 	return out, nil
@@ -49,13 +51,34 @@ func appendFile(_ context.Context, inv *toolrt.Invocation, a args) (toolrt.Outpu
 	if err != nil {
 		return failed("Failed to open file %s: %v", name, asGiven(err, name)), nil
 	}
+	follow := follows(inv.Seen, target, content)
 	_, err = f.WriteString(content)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return failed("Failed to write file %s: %v", name, asGiven(err, name)), nil
 	}
+	follow()
 	out := text("Appended (%d) bytes to file %s", len(content), name)
 	out.FilesTouched = []string{target}
 	return out, nil
+}
+
+// follows returns what remembers the file with the text that is about to be appended, if it still
+// holds what was seen of it. A file that somebody else has changed stays a changed one.
+func follows(seen *toolrt.Seen, target, more string) func() {
+	if !seen.Knows(target) {
+		return func() {}
+	}
+	h := sha256.New()
+	f, err := os.Open(target)
+	if err == nil {
+		_, err = io.Copy(h, f)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil || seen.Changed(target, toolrt.Sum(h.Sum(nil))) {
+		return func() {}
+	}
+	_, _ = io.WriteString(h, more) // a hash takes everything
+	return func() { seen.Note(target, toolrt.Sum(h.Sum(nil))) }
 }
 
 // remove is sys.remove: a file, a link or an empty folder.

@@ -1,0 +1,113 @@
+package sys
+
+// The ranges of counts.
+const (
+	maxViewLines = 2000
+	maxMatches   = 2000
+	maxContext   = 20
+	maxLine      = 1 << 30
+)
+
+var (
+	required = typing{required: true}
+	yesOrNo  = typing{kind: "boolean"}
+)
+
+func upTo(most int) typing { return typing{kind: "integer", min: 1, max: most} }
+
+// own holds the built-in tools that GPTScript does not have: those that agents need who work on
+// code. It is never changed.
+var own = []builtin{
+	{
+		name: "sys.context.folder",
+		description: "Describes the working folder: the system, the shell, today's date, the git branch, and what AGENTS.md says of how to work here. " +
+			"Meant for Context: lines",
+		flags:   looking,
+		types:   map[string]typing{},
+		run:     describeFolder,
+		preview: previewFolder,
+	},
+	{
+		name: "sys.edit",
+		description: "Replaces one exact piece of text in a file and returns the change as a diff. The old text must stand in the file " +
+			"exactly once, white space included, unless all is true: give enough of the lines around it. Line ends stay as they are",
+		params: []param{
+			{"filename", "The file to change"},
+			{"old", "The text to replace, exactly as it stands in the file, without line numbers"},
+			{"new", "The text to put in its place"},
+			{"all", "(optional) If true, every occurrence is replaced. The default is false"},
+		},
+		types:   map[string]typing{"filename": required, "old": required, "new": required, "all": yesOrNo},
+		run:     editFile,
+		display: named("Editing `%s`", "filename"),
+		preview: previewEdit,
+	},
+	{
+		name: "sys.glob",
+		description: "Finds files below a folder by a pattern of their path, in which * and ? are wildcards within a name, ** stands for " +
+			"any folders and {a,b} for either: src/**/*.go. A pattern without / finds names at any depth. " +
+			"What ignore files exclude and hidden files are left out",
+		params: []param{
+			{"pattern", "The pattern, relative to the folder. With a final / folders are found instead of files"},
+			{"directory", "(optional) The folder to search. The default is the current folder \".\""},
+			{"limit", "(optional) How many files to list at most. The default is 200"},
+		},
+		types:   map[string]typing{"pattern": required, "directory": {}, "limit": upTo(maxMatches)},
+		flags:   looking,
+		run:     globFiles,
+		display: func(a args) string { return quoted("Finding `%s` in `%s`", a["pattern"], a.or("directory", ".")) },
+		preview: touching("directory", "."),
+	},
+	{
+		name: "sys.grep",
+		description: "Searches the text files below a folder, or one file, for lines that match a regular expression (RE2 syntax) and returns " +
+			"them as file:line:text. What ignore files exclude, hidden and binary files are left out",
+		params: []param{
+			{"pattern", "The regular expression"},
+			{"path", "(optional) The folder or file to search. The default is the current folder \".\""},
+			{"glob", "(optional) Search only files whose path matches, for example *.go or src/**/*.ts"},
+			{"ignoreCase", "(optional) If true, upper and lower case are the same. The default is false"},
+			{"context", "(optional) How many lines to show before and after each match. The default is 0"},
+			{"limit", "(optional) How many matching lines to return at most. The default is 200"},
+		},
+		types: map[string]typing{
+			"pattern": required, "path": {}, "glob": {}, "ignoreCase": yesOrNo,
+			"context": {kind: "integer", max: maxContext}, "limit": upTo(maxMatches),
+		},
+		flags:   looking,
+		run:     grep,
+		display: func(a args) string { return quoted("Searching for `%s` in `%s`", a["pattern"], a.or("path", ".")) },
+		preview: touching("path", "."),
+	},
+	{
+		name: "sys.read.output",
+		description: "Reads lines of the whole output of an earlier call that was too long and was cut. " +
+			"The note in the cut output gives its id",
+		params: []param{
+			{"id", "The id of the output"},
+			{"first", "(optional) The first line to return. The default is 1"},
+			{"count", "(optional) How many lines to return at most. The default is 200"},
+		},
+		types:   map[string]typing{"id": required, "first": upTo(maxLine), "count": upTo(maxViewLines)},
+		flags:   looking,
+		run:     readOutput,
+		display: named("Reading output `%s`", "id"),
+	},
+	{
+		name:        "sys.view",
+		description: "Shows lines of a text file with their numbers. For large files ask for a part",
+		params: []param{
+			{"filename", "The file to show"},
+			{"first", "(optional) The number of the first line to show. The default is 1"},
+			{"count", "(optional) How many lines to show at most. The default is 500"},
+		},
+		types:   map[string]typing{"filename": required, "first": upTo(maxLine), "count": upTo(maxViewLines)},
+		flags:   looking,
+		run:     view,
+		display: displayView,
+		preview: touching("filename", ""),
+	},
+}
+
+// ReadOutput is the name of the tool that reads whole outputs by their id (R64).
+const ReadOutput = "sys.read.output"
