@@ -66,7 +66,7 @@ type call struct {
 
 // newCall makes the call that st describes, below parent (nil for the entry).
 func (t *turn) newCall(parent *call, st *callState) (*call, error) {
-	tool := t.prg.Tool(st.ToolID)
+	tool := t.s.tool(t.prg, st.ToolID)
 	if tool == nil {
 		return nil, fmt.Errorf("the program has no tool %q any more", st.ToolID)
 	}

@@ -46,7 +46,7 @@ type completed struct {
 // complete asks the model once, with the conversation as it stands, and appends its reply. The
 // reply's calls become the state's pending ones.
 func (c *call) complete(ctx context.Context) (model.Reply, error) {
-	offered := c.t.prg.Offered(c.tool, c.otherAgents())
+	offered := c.offered()
 	req, desc, err := c.request(offered)
 	if err != nil {
 		return model.Reply{}, err

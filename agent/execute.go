@@ -94,6 +94,9 @@ func (c *call) describe(input string) *toolrt.Call {
 	tc := &toolrt.Call{ID: c.path, Name: c.name(), Label: c.state.Label, Arguments: input,
 		OutputID: outputID(c.t.row.Number, c.path, c.runs), Category: c.state.Category, Agents: c.agentsAbove(),
 		Env: c.env, Dir: c.t.s.o.Dir, Workspace: c.t.s.o.Workspace, Host: host{c}}
+	if c.tool.Kind() == program.KindBuiltin {
+		tc.Denied = denies(c.t.s.policy, c.tool.BuiltinName())
+	}
 	if c.parent != nil && c.parent.model != nil {
 		tc.Window = c.parent.model.Info().ContextWindow
 	}

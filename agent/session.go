@@ -122,6 +122,7 @@ type Session struct {
 	journal Journal
 	policy  *approval.Policy
 	runtime *toolrt.Runtime
+	reader  *program.Tool // of cut outputs, nil if there is none
 
 	mu            sync.Mutex // guards the fields below
 	turn          *turn      // the running one
@@ -165,8 +166,9 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{o: o, journal: o.Journal, policy: o.Policy, idle: idle, model: o.Journal.Session().Model,
 		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){},
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
+	s.reader = outputReader(o.Builtins)
 	s.runtime = toolrt.New(toolrt.Options{Policy: o.Runtime, Approver: dispatch{s}, Recorder: dispatch{s}, Observer: dispatch{s},
-		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), Now: o.Now})
+		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), Now: o.Now})
 	last, err := o.Journal.LastTurn(ctx)
 	switch {
 	case errors.Is(err, ErrNotFound):

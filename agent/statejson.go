@@ -187,7 +187,7 @@ type importer struct {
 // tool returns the id that the program has for a tool of the state: a state made from another folder
 // names the same file by another path.
 func (im *importer) tool(id string) string {
-	if id == "" || im.prg.Tool(id) != nil {
+	if id == "" || im.s.tool(im.prg, id) != nil {
 		return id
 	}
 	for _, known := range slices.Sorted(maps.Keys(im.prg.ToolSet)) {

@@ -118,7 +118,7 @@ func (s *subCall) placeIn(batch int) {
 // visible lists the names the model may use.
 func (c *call) visible() []string {
 	var names []string
-	for _, o := range c.t.prg.Offered(c.tool, c.otherAgents()) {
+	for _, o := range c.offered() {
 		names = append(names, o.Name)
 	}
 	return names

@@ -173,7 +173,7 @@ func (s *Session) readProgram(ctx context.Context, base *callState) (prg *progra
 	missing := ""
 	if base != nil {
 		base.tools(func(id string) {
-			if id != "" && prg.Tool(id) == nil {
+			if id != "" && s.tool(prg, id) == nil {
 				missing = id
 			}
 		})

@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"slices"
+
+	"parley/agent/model"
+	"parley/agent/program"
+	"parley/toolrt"
+	"parley/toolrt/approval"
+	"parley/toolrt/sys"
+)
+
+// readTool is the name by which the model calls the reader of cut outputs, "" if there is none.
+func readTool(reader *program.Tool) string {
+	if reader == nil {
+		return ""
+	}
+	return program.Normalize(reader.Name)
+}
+
+// outputReader is the tool that reads cut outputs (R64), as a program would have it; nil if the
+// built-ins of a session have none.
+func outputReader(builtins *toolrt.Registry) *program.Tool {
+	tool, ok := builtins.Get(sys.ReadOutput)
+	if !ok {
+		return nil
+	}
+	spec := tool.Spec()
+	return &program.Tool{Name: spec.Name, ID: spec.Name, Description: spec.Description, Arguments: spec.Parameters, Instructions: "#!" + spec.Name}
+}
+
+// tool returns the tool of that id, nil if there is none: one of the program, or the reader of cut
+// outputs, which belongs to every program.
+func (s *Session) tool(prg *program.Program, id string) *program.Tool {
+	if tool := prg.Tool(id); tool != nil || s.reader == nil || id != s.reader.ID {
+		return tool
+	}
+	return s.reader
+}
+
+// offered returns the tools that the model sees in the call's next request: the program's, and the
+// reader of cut outputs from the first cut on. It depends on the conversation alone, so that a turn
+// that is walked again offers the same.
+func (c *call) offered() []program.Offered {
+	offered := c.t.prg.Offered(c.tool, c.otherAgents())
+	reader := c.t.s.reader
+	name := readTool(reader)
+	if reader == nil || !slices.ContainsFunc(c.conv.messages, hasCutOutput) ||
+		slices.ContainsFunc(offered, func(o program.Offered) bool { return o.Name == name }) {
+		return offered
+	}
+	return append(offered, program.Offered{Name: name, Tool: reader, Ref: program.Reference{Reference: reader.ID, ToolID: reader.ID}})
+}
+
+func hasCutOutput(m model.Message) bool {
+	return m.Role == model.ToolRole && toolrt.NamesOutput(m.Text())
+}
+
+// denies reports whether a rule keeps a built-in from a file: one for the tool itself, or for
+// reading (P-11).
+func denies(policy *approval.Policy, tool string) func(path string) bool {
+	return func(path string) bool {
+		for _, name := range []string{tool, "sys.read"} {
+			if _, denied := policy.Denied(name, path); denied {
+				return true
+			}
+		}
+		return false
+	}
+}
