@@ -85,7 +85,7 @@ type subCall struct {
 func (c *call) newSubCall(st *callState, place int, cancel context.CancelCauseFunc) (*subCall, error) {
 	s := &subCall{parent: c, st: st, place: place, cancel: cancel}
 	if st.ToolID == "" {
-		s.tc = &toolrt.Call{ID: st.Path, Index: place, Name: st.ToolName, Label: st.Label,
+		s.tc = &toolrt.Call{ID: st.Path, Index: place, Name: program.Normalize(st.ToolName), Label: st.Label,
 			Arguments: st.Input, Visible: c.visible()}
 		return s, nil
 	}
