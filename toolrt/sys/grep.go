@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,6 +69,7 @@ type search struct {
 	matches int
 	files   int
 	large   int
+	buffer  []byte // holds one file after the other
 	notes   string
 	more    bool // it was ended before the last match
 }
@@ -222,9 +224,29 @@ func (s *search) read(open func() (fs.File, error)) ([]byte, error) {
 		s.large++
 		return nil, nil
 	}
-	content, err := io.ReadAll(io.LimitReader(f, searchFile))
-	if err != nil || bytes.IndexByte(content[:min(len(content), binaryStart)], 0) >= 0 {
-		return nil, err
+	s.buffer = slices.Grow(s.buffer[:0], int(info.Size()))[:info.Size()]
+	content, err := fill(s.buffer, f)
+	if err != nil || bytes.IndexByte(content, '\r') < 0 {
+		return content, err
 	}
 	return bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")), nil
+}
+
+// fill reads as much of a text as fits into buf. Of a binary file it reads the beginning only and
+// returns nil.
+func fill(buf []byte, r io.Reader) ([]byte, error) {
+	start := min(len(buf), binaryStart)
+	n, err := io.ReadFull(r, buf[:start])
+	if bytes.IndexByte(buf[:n], 0) >= 0 {
+		return nil, nil
+	}
+	if err == nil {
+		var more int
+		more, err = io.ReadFull(r, buf[start:])
+		n += more
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF { // it has become shorter
+		err = nil
+	}
+	return buf[:n], err
 }
