@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -28,7 +29,7 @@ var guideNames = []string{"AGENTS.md", "CLAUDE.md"}
 // guide is one file with instructions.
 type guide struct {
 	path string // absolute, as it is named
-	text string
+	rel  string // below the outermost folder
 }
 
 // describeFolder is sys.context.folder: where an agent is and how to work there. It gives the same
@@ -41,64 +42,73 @@ func describeFolder(_ context.Context, inv *toolrt.Invocation, _ args) (toolrt.O
 	if state := gitState(dir); state != "" {
 		fmt.Fprintf(&b, "Git: %s\n", state)
 	}
-	guides, left := guidesFor(inv.Call)
-	for _, g := range guides {
-		fmt.Fprintf(&b, "\nInstructions from %s:\n\n%s\n", g.path, strings.TrimSpace(g.text))
-	}
-	if left > 0 {
-		fmt.Fprintf(&b, "\n[%s with instructions left out: they are too long]\n", plural(left, "file"))
-	}
+	writeGuides(&b, inv.Call)
 	return toolrt.Output{Text: b.String()}, nil
 }
 
 // previewFolder names the files with instructions, of which some may lie above the working folder.
 func previewFolder(call *toolrt.Call, _ args, p *toolrt.Preview) {
-	guides, _ := guidesFor(call)
+	root, guides := guidesFor(call)
+	if root == nil {
+		return
+	}
+	_ = root.Close()
 	for _, g := range guides {
 		p.Paths = append(p.Paths, g.path)
 	}
 }
 
-// guidesFor reads the instructions that hold in the call's folder, of the outermost folder first:
-// from the top of its repository down, or below the home folder, else from the folder alone. Files
-// outside, such as links may lead to, those in folders of somebody else and those that a rule keeps
-// are left out. left counts those that found no room.
-func guidesFor(call *toolrt.Call) (guides []guide, left int) {
-	dir := ResolvePath(call.Dir, ".")
-	top := guideTop(dir)
-	root, err := os.OpenRoot(top)
-	if err != nil {
-		return nil, 0
+// writeGuides writes what the files with instructions say, as far as there is room.
+func writeGuides(b *strings.Builder, call *toolrt.Call) {
+	root, guides := guidesFor(call)
+	if root == nil {
+		return
 	}
 	defer func() { _ = root.Close() }()
+	room, left := guidesMax, 0
+	for _, g := range guides {
+		text, err := guideText(root, g.rel)
+		if err != nil || strings.TrimSpace(text) == "" {
+			continue // it says nothing
+		}
+		if room -= len(text); room < 0 {
+			left++
+			continue
+		}
+		fmt.Fprintf(b, "\nInstructions from %s:\n\n%s\n", g.path, strings.TrimSpace(text))
+	}
+	if left > 0 {
+		fmt.Fprintf(b, "\n[%s with instructions left out: they are too long]\n", plural(left, "file"))
+	}
+}
+
+// guidesFor finds the instructions that hold in the call's folder, of the outermost folder first:
+// from the top of its repository down, or below the home folder, else from the folder alone. Files
+// outside, such as links may lead to, those in folders of somebody else and those that a rule keeps
+// are left out. The root is the outermost folder, to be closed; nil when it cannot be read.
+func guidesFor(call *toolrt.Call) (root *os.Root, guides []guide) {
+	dir := ResolvePath(call.Dir, ".")
+	top := guideTop(dir)
 	mine, err := os.Stat(dir)
 	if err != nil {
-		return nil, 0
+		return nil, nil
 	}
-	room := guidesMax
+	if root, err = os.OpenRoot(top); err != nil {
+		return nil, nil
+	}
 	for _, below := range foldersTo(top, dir) {
 		if its, err := root.Stat(below); err != nil || !sameOwner(its, mine) {
 			continue
 		}
 		for _, name := range guideNames {
-			rel := filepath.Join(below, name)
-			path := filepath.Join(top, rel)
-			if call.Denied != nil && call.Denied(path) {
-				continue
+			g := guide{path: filepath.Join(top, below, name), rel: filepath.Join(below, name)}
+			if info, err := root.Stat(g.rel); err == nil && info.Mode().IsRegular() && (call.Denied == nil || !call.Denied(g.path)) {
+				guides = append(guides, g)
+				break
 			}
-			text, err := guideText(root, rel)
-			if err != nil {
-				continue
-			}
-			if room -= len(text); room < 0 {
-				left++
-			} else if strings.TrimSpace(text) != "" {
-				guides = append(guides, guide{path, text})
-			}
-			break
 		}
 	}
-	return guides, left
+	return root, guides
 }
 
 // guideTop returns the outermost folder whose instructions hold in dir.
@@ -132,13 +142,8 @@ func foldersTo(top, dir string) []string {
 	return append(folders, rel)
 }
 
-// guideText reads one file below root. A long one is cut.
+// guideText reads one regular file below root. A long one is cut.
 func guideText(root *os.Root, name string) (string, error) {
-	if info, err := root.Stat(name); err != nil {
-		return "", err
-	} else if !info.Mode().IsRegular() {
-		return "", errNotRegular
-	}
 	f, err := root.Open(name)
 	if err != nil {
 		return "", err
@@ -165,8 +170,8 @@ func shell() string {
 	return "/bin/sh"
 }
 
-// system names the operating system.
-func system() string {
+// system names the operating system, which stays the same.
+var system = sync.OnceValue(func() string {
 	name := runtime.GOOS
 	if text, err := os.ReadFile("/etc/os-release"); err == nil && name == "linux" {
 		for line := range strings.Lines(string(text)) {
@@ -176,4 +181,4 @@ func system() string {
 		}
 	}
 	return name + ", " + runtime.GOARCH
-}
+})
