@@ -201,12 +201,13 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 			}
 			c.withhold(o)
 			c.fill(o)
-			return stored(o), record.Rows{Calls: []record.Call{c.row}}, nil
+			result, texts := c.kept(o)
+			return result, record.Rows{Calls: []record.Call{c.row}, Texts: texts}, nil
 		})
 	if err != nil || !recorded {
 		return o, err
 	}
-	return c.taken(result)
+	return c.taken(ctx, result)
 }
 
 // withhold takes what a credential's command or request had printed out of its failure: it may hold
@@ -272,38 +273,6 @@ func (t *turn) settled(key record.Key) *toolrt.Outcome {
 
 // interruptedRun answers a call whose process died while it ran.
 const interruptedRun = `{"error":"the program ended while this call ran; its result is unknown and it may have run: check before you repeat it","kind":"interrupted"}`
-
-// stored is the outcome without what must not be kept or stands elsewhere.
-func stored(o *toolrt.Outcome) *toolrt.Outcome {
-	s := *o
-	s.Full = ""
-	if o.Output != nil {
-		out := *o.Output
-		out.Text = ""
-		s.Output = &out
-		if out.Secret {
-			s.Message = ""
-		}
-	}
-	return &s
-}
-
-// taken rebuilds an outcome from the record.
-func (c *call) taken(result json.RawMessage) (*toolrt.Outcome, error) {
-	o := &toolrt.Outcome{}
-	if err := json.Unmarshal(result, o); err != nil {
-		return nil, fmt.Errorf("read recorded result of call %s: %w", c.path, err)
-	}
-	o.Recorded = true
-	o.Full = o.Message
-	if o.Output != nil {
-		o.Output.Text = o.Message
-	}
-	c.fill(o)
-	c.row.Taken = true
-	c.t.s.emit(monitor.Event{Type: monitor.RowsChanged, Calls: []record.Call{c.row}})
-	return o, nil
-}
 
 // fill brings the call's row up to the outcome.
 func (c *call) fill(o *toolrt.Outcome) {

@@ -148,3 +148,64 @@ func TestP11DeniedFileIsNotFoundByASearch(t *testing.T) {
 		}
 	}
 }
+
+// What a context says is kept once, however many requests it stands in, and a turn that is walked
+// again finds it.
+func TestLongContextIsKeptOnce(t *testing.T) {
+	const long = 20_000
+	source := "Name: main\nChat: true\nTools: sys.ls\nContext: long\n\nmain\n---\nName: long\n\n#!/bin/sh\nhead -c 20000 /dev/zero | tr '\\0' x\n"
+	script := inOrder(map[string][]model.Reply{"main": {calling(`ls {}`), calling(`ls {}`), says("done")}})
+	var want string
+	for n := range 17 {
+		r := newRig(t, source, script)
+		if n > 0 {
+			r.dieAfter(n)
+		}
+		s := r.open()
+		if s.Unfinished() {
+			for _, o := range s.InDoubt() {
+				if err := s.Resolve(t.Context(), o.Key, agent.ResolveRerun, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := s.Resume(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		} else if r.conversation("1") == "" {
+			r.send(s, "go")
+		}
+		r.close(s)
+		if got := r.conversation("1"); n == 0 {
+			want = got
+		} else if got != want {
+			t.Errorf("stopped after %d commits:\n%s", n, got)
+		}
+		for _, req := range r.model.requests() {
+			if text := req.Messages[0].Text(); len(text) != long+len("\nmain") {
+				t.Errorf("stopped after %d commits: a system text of %d bytes", n, len(text))
+			}
+		}
+		j := r.journal()
+		entries, err := j.Entries(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, err := j.Calls(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if len(e.Result) > long/2 {
+				t.Errorf("stopped after %d commits: entry %+v holds %d bytes", n, e.Key, len(e.Result))
+			}
+		}
+		for _, c := range calls {
+			if len(c.Result) > long/2 {
+				t.Errorf("stopped after %d commits: the row of %s holds %d bytes", n, c.Path, len(c.Result))
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
