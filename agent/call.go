@@ -41,7 +41,8 @@ type call struct {
 	row    record.Call
 	conv   *conversation // of a prompt tool, else nil
 	depth  int
-	// shown says that the person talks to this call, or would if it were the deepest.
+	// shown says that the person talks to this call, or would if it were the deepest: the program's
+	// own, and every chat below it, through whatever calls.
 	shown bool
 	// wasOpen says that the call was open when the turn began.
 	wasOpen bool
@@ -70,7 +71,7 @@ func (t *turn) newCall(parent *call, st *callState) (*call, error) {
 	if tool == nil {
 		return nil, fmt.Errorf("the program has no tool %q any more", st.ToolID)
 	}
-	c := &call{t: t, parent: parent, tool: tool, state: st, path: st.Path, shown: st.Category == ""}
+	c := &call{t: t, parent: parent, tool: tool, state: st, path: st.Path, shown: parent == nil || st.Category == "" && tool.Chat}
 	c.wasOpen = st.Turn != t.row.Number
 	if st.Created == 0 {
 		st.Created = t.s.now().UnixMilli()
@@ -86,11 +87,9 @@ func (t *turn) newCall(parent *call, st *callState) (*call, error) {
 		c.env = t.s.o.Env
 	} else {
 		c.depth = parent.depth + 1
-		c.shown = c.shown && parent.shown && parent.tool.Chat
 		c.env = parent.env
 		c.row.Parent = parent.path
 	}
-	c.shown = c.shown && tool.Chat || parent == nil
 	if c.depth > maxDepth {
 		return nil, errDepth
 	}
@@ -181,6 +180,9 @@ func (c *call) begun() {
 
 // resume goes on with a call that was open, with the person's text for it or for the call inside.
 func (c *call) resume(ctx context.Context, input string) (*callState, error) {
+	if c.state.Open == "" && c.conv != nil {
+		c.state.Result = nil // the last turn's: this one may fail before it has one
+	}
 	c.begun()
 	c.event(monitor.Event{Type: monitor.CallStart, Content: c.secret(c.state.Input)})
 	if err := c.credentials(ctx); err != nil {
@@ -411,19 +413,23 @@ func lastCalls(messages []model.Message) []model.ToolCall {
 }
 
 // settle leaves the call in a state from which the next message can go on, after err ended the
-// turn: a chat call keeps what has come in and waits for the person, others have no state.
+// turn: a chat call keeps what has come in and waits for the person, one with a chat inside that
+// waits keeps that, others have no state.
 func (c *call) settle(err error) (*callState, error) {
 	var finish *toolrt.ChatFinish
-	if errors.As(err, &finish) || !c.shown || !c.tool.Chat || errors.Is(err, errDiverged) {
+	if errors.As(err, &finish) || c.state.Category != "" || errors.Is(err, errDiverged) {
 		return nil, err
 	}
 	for _, sub := range c.state.Subs {
-		if sub.Final == nil && sub.waiting() && c.t.isChat(sub) {
+		if c.t.talks(sub) {
 			c.cutOffOthers()
 			c.state.Open = sub.Path
 			c.state.Result = nil
 			return c.state, err
 		}
+	}
+	if !c.tool.Chat {
+		return nil, err
 	}
 	if len(c.state.Subs) > 0 {
 		c.answerCalls()
@@ -438,7 +444,7 @@ func (c *call) settle(err error) (*callState, error) {
 // cannot go on when an inner chat beside them does.
 func (c *call) cutOffOthers() {
 	for i, sub := range c.state.Subs {
-		if sub.Final == nil && !(sub.waiting() && c.t.isChat(sub)) {
+		if sub.Final == nil && !c.t.talks(sub) {
 			c.state.Subs[i] = sub.finished(interruptedText, true)
 		}
 	}
@@ -447,9 +453,10 @@ func (c *call) cutOffOthers() {
 // waiting reports whether a call waits for the person, or one inside it does.
 func (s *callState) waiting() bool { return s.Final == nil && (s.Result != nil || s.Open != "") }
 
-func (t *turn) isChat(s *callState) bool {
+// talks reports whether the person can go on talking to a call that waits, or to one inside it.
+func (t *turn) talks(s *callState) bool {
 	tool := t.prg.Tool(s.ToolID)
-	return tool != nil && tool.Chat
+	return s.waiting() && (s.Open != "" || tool != nil && tool.Chat)
 }
 
 // aborted marks a result that the person cut off (4.6).
