@@ -111,6 +111,35 @@ func TestA14EditedArguments(t *testing.T) {
 	}
 }
 
+// An edited call is put to the person again, as it would run now; a protected target in it is said,
+// and denying then runs neither version.
+func TestA14EditIsAskedAgain(t *testing.T) {
+	edited := `{"command":"touch .git/hooks/pre-commit"}`
+	var second agent.ApprovalQuestion
+	r, a := askRig(t, writeProgram, map[string][]model.Reply{"main": {calling(`exec {"command":"echo first > ran"}`), says("done")}},
+		func(n int, q agent.ApprovalQuestion) agent.ApprovalAnswer {
+			if !strings.Contains(q.Arguments, "touch") {
+				return agent.ApprovalAnswer{Allow: true, Scope: "once", Arguments: &edited}
+			}
+			second = q
+			return agent.ApprovalAnswer{}
+		})
+	s := r.open()
+	defer r.close(s)
+	r.send(s, "go")
+	if second.Arguments != edited || !second.Protected || second.Again == "" || second.Preview.Command != "touch .git/hooks/pre-commit" {
+		t.Errorf("second question %+v", second)
+	}
+	if n := len(a.asked); n != 2 {
+		t.Errorf("asked %d times: want 2", n)
+	}
+	for _, file := range []string{"ran", ".git/hooks/pre-commit"} {
+		if _, err := os.Stat(filepath.Join(r.dir, file)); err == nil {
+			t.Errorf("%s is there: a call ran that was denied", file)
+		}
+	}
+}
+
 // An edit that a deny rule forbids does not run.
 func TestA14EditIsJudgedAgain(t *testing.T) {
 	edited := `{"command":"touch forbidden"}`

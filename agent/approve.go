@@ -190,33 +190,41 @@ func (c *call) question(ctx context.Context, tc *toolrt.Call, facts approval.Fac
 		again = "the file has changed since you answered"
 	}
 	for {
-		q := c.approvalQuestion(ctx, tc, facts, v, again)
-		ans, decided, err := t.s.authorize(ctx, q, facts)
+		ans, decided, err := t.s.authorize(ctx, c.approvalQuestion(ctx, tc, facts, v, again), facts)
 		if err != nil {
 			return toolrt.Decision{}, err
 		}
 		if decided != nil {
 			decided.Wait = time.Since(asked)
+			decided.Arguments = edit(tc, facts.Args)
 			return *decided, nil
 		}
 		d := toolrt.Decision{Allow: ans.Allow, By: "user", Scope: ans.Scope, Note: ans.Note, Stop: ans.Stop,
-			Arguments: ans.Arguments, Reason: v.Reason, Wait: time.Since(asked), At: t.s.now()}
+			Reason: v.Reason, Wait: time.Since(asked), At: t.s.now()}
+		args := facts.Args
+		if ans.Allow && ans.Arguments != nil {
+			args = *ans.Arguments
+		}
+		now := c.facts(ctx, tc, args)
+		d.Arguments, d.Basis = edit(tc, args), now.Preview.Basis
+		if args != facts.Args {
+			// What was shown is not what would run: it is judged and put to the person anew.
+			switch v = t.s.policy.Judge(now); v.Effect {
+			case approval.Deny:
+				d.Allow, d.Note = false, "the edited call is denied: "+v.Reason
+				return d, nil
+			case approval.Ask:
+				facts, again = now, "you changed the arguments: this is what would run now"
+				continue
+			}
+			return d, nil
+		}
 		if ans.Scope != "" && ans.Scope != "once" && ans.Rule != "" {
 			if d.Rule, err = t.s.makeRule(ctx, ans); err != nil {
 				again = err.Error()
 				continue
 			}
 		}
-		if ans.Allow && ans.Arguments != nil {
-			edited := c.facts(ctx, tc, *ans.Arguments)
-			if ev := t.s.policy.Judge(edited); ev.Effect == approval.Deny {
-				d.Allow, d.Note = false, "the edited call is denied: "+ev.Reason
-			}
-			d.Basis = edited.Preview.Basis
-			return d, nil
-		}
-		now := c.facts(ctx, tc, tc.Arguments)
-		d.Basis = now.Preview.Basis
 		if ans.Allow && now.Preview.Basis != facts.Preview.Basis {
 			facts, again = now, "the file has changed since this was shown"
 			continue
@@ -225,15 +233,24 @@ func (c *call) question(ctx context.Context, tc *toolrt.Call, facts approval.Fac
 	}
 }
 
+// edit returns args if the person has changed them, nil otherwise.
+func edit(tc *toolrt.Call, args string) *string {
+	if args == tc.Arguments {
+		return nil
+	}
+	return &args
+}
+
 func (c *call) waiting(s toolrt.Status) { c.row.Status = s }
 
 // approvalQuestion is what the person is shown.
 func (c *call) approvalQuestion(ctx context.Context, tc *toolrt.Call, facts approval.Facts, v approval.Verdict, again string) ApprovalQuestion {
 	t := c.t
 	spec := facts.Spec
-	q := ApprovalQuestion{ID: fmt.Sprintf("%d:%s:%d", t.row.Number, c.path, c.asks), Turn: t.row.Number, Path: c.path,
+	c.shownQuestions++
+	q := ApprovalQuestion{ID: fmt.Sprintf("%d:%s:%d", t.row.Number, c.path, c.shownQuestions), Turn: t.row.Number, Path: c.path,
 		Label: c.state.Label, Agents: tc.Agents, Tool: spec.Name, Source: spec.Source, Category: c.state.Category,
-		Arguments: t.s.redact(maskArgs(tc.Arguments, spec.SecretArgs)), Script: t.s.redact(tc.Script), Preview: redactPreview(t.s, facts.Preview),
+		Arguments: t.s.redact(maskArgs(facts.Args, spec.SecretArgs)), Script: t.s.redact(tc.Script), Preview: redactPreview(t.s, facts.Preview),
 		Dir: t.s.o.Dir, Placed: func() { toolrt.Asked(ctx) }, Reason: t.s.redact(v.Reason), Protected: v.Protected, Again: again, Place: c.place, Batch: c.batchSize}
 	for _, p := range v.Parts {
 		q.Parts = append(q.Parts, CommandPart{Text: t.s.redact(p.Text), Covered: p.Covered})

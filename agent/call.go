@@ -54,8 +54,10 @@ type call struct {
 	replies  int          // completions in this turn: their ordinal
 	runs     int          // executions in this turn
 	asks     int          // decisions in this turn
-	prompts  int          // questions in this turn
-	need     *credentialNeed
+	// shownQuestions counts the questions about this call, so that each has an id of its own.
+	shownQuestions int
+	prompts        int // questions in this turn
+	need           *credentialNeed
 	// unanswered is what the call's command asked through the prompt server and nobody answered.
 	unanswered atomic.Pointer[NobodyError]
 
