@@ -229,16 +229,16 @@ func (g guard) protectedWrite(p string, segs []string, glob bool) string {
 	return device(p)
 }
 
-// gitRuns reports whether a path below a .git folder is one that git runs or obeys. The folder
-// itself holds them all.
+// gitRuns reports whether a path below a .git folder is one that git runs or obeys. In a work tree's
+// own (plain) all of them count: HEAD, commondir, gitdir and the like lead git to other settings.
 func gitRuns(below []string, plain bool) bool {
-	if len(below) == 0 {
+	if plain || len(below) == 0 {
 		return plain
 	}
 	if slices.ContainsFunc(below, func(s string) bool { return equalAny(s, "hooks") }) {
 		return true
 	}
-	return equalAny(below[len(below)-1], "config", "config.worktree", "attributes") || strings.ContainsAny(below[0], "*?[{")
+	return equalAny(below[len(below)-1], "config", "config.worktree", "attributes", "commondir", "gitdir") || strings.ContainsAny(below[0], "*?[{")
 }
 
 func device(p string) string {

@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// readers are commands that only read the files they are given: for them a protected file that is
-// no key is no reason to ask.
+// readers are commands that only read the files they are given, whatever their options and operands:
+// for them a protected file that is no key is no reason to ask. (sort, uniq, xxd, tree, less and
+// file can write one.)
 var readers = []string{
-	"cat", "ls", "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "stat", "file", "diff", "cmp", "less", "more", "md5sum",
-	"sha1sum", "sha256sum", "test", "[", "[[", "du", "tree", "realpath", "readlink", "basename", "dirname", "cd", "echo", "printf", "cut",
-	"sort", "uniq", "strings", "hexdump", "od", "xxd", "nl", "tac", "pwd", "true", "which", "jq",
+	"cat", "ls", "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "stat", "diff", "cmp", "md5sum",
+	"sha1sum", "sha256sum", "test", "[", "[[", "du", "realpath", "readlink", "basename", "dirname", "cd", "echo", "printf", "cut",
+	"strings", "hexdump", "od", "nl", "tac", "pwd", "true", "which", "jq",
 }
 
 // removers delete what they are given.

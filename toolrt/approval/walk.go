@@ -188,13 +188,18 @@ func (w *walker) nested(n syntax.Node, piped bool) {
 			w.subshell(n.Stmts, true)
 			return false
 		case *syntax.ArithmExp:
-			if w.calc && namesVariable(n) {
+			if substitutes(n.X) {
+				w.hardNode(n, "it calculates with what a command prints, whose text could run something")
+			} else if w.calc && namesVariable(n) {
 				w.hardNode(n, "it calculates with a variable that the command sets, whose text could run something")
 			}
 		case *syntax.ParamExp:
 			if e := n.Exp; e != nil && n.Param != nil && !harmlessLocal(n.Param.Value) &&
 				(e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull) {
 				w.hardNode(n, "it sets "+n.Param.Value)
+			}
+			if n.Slice != nil && (substitutes(n.Slice.Offset) || substitutes(n.Slice.Length)) || substitutes(n.Index) {
+				w.hardNode(n, "it takes a place from what a command prints, whose text could run something")
 			}
 			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps {
 				w.hardNode(n, "the expansion could run something")
@@ -217,6 +222,22 @@ func namesVariable(n *syntax.ArithmExp) bool {
 			found = true
 		}
 		return true
+	})
+	return found
+}
+
+// substitutes reports whether an arithmetic expression, nil for none, holds what a command prints.
+func substitutes(x syntax.ArithmExpr) bool {
+	if x == nil {
+		return false
+	}
+	found := false
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			found = true
+		}
+		return !found
 	})
 	return found
 }
