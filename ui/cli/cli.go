@@ -150,6 +150,9 @@ func runCommand(io streams) *cobra.Command {
 			if f.message != "" {
 				return runTurn(cmd.Context(), io, &f, "", f.message)
 			}
+			if len(args) == 0 && f.session != "" {
+				return runTurn(cmd.Context(), io, &f, "", "") // finishes what was cut off
+			}
 			if len(args) == 0 {
 				return usagef("parley run needs a program: parley run FILE.gpt INPUT, or parley run -p MESSAGE")
 			}

@@ -54,7 +54,7 @@ func (h *headless) open(ctx context.Context, ref, input string) error {
 	h.console = newConsole(a.io)
 	a.listen(h.say)
 	var err error
-	if h.journal, err = h.lease(ctx, ref); err != nil {
+	if h.journal, err = h.lease(ctx, ref, input); err != nil {
 		return err
 	}
 	if h.session, err = a.openSession(ctx, h.journal, h.hub, h.asker()); err != nil {
@@ -76,7 +76,7 @@ func (h *headless) asker() asker {
 }
 
 // lease finds the session that was named, or makes one.
-func (h *headless) lease(ctx context.Context, ref string) (agent.Journal, error) {
+func (h *headless) lease(ctx context.Context, ref, input string) (agent.Journal, error) {
 	a := h.a
 	var row record.Session
 	var err error
@@ -87,6 +87,9 @@ func (h *headless) lease(ctx context.Context, ref string) (agent.Journal, error)
 		row, err = a.store.Session(ctx, a.f.resume)
 	case a.f.session != "":
 		if row, err = a.store.Session(ctx, a.f.session); errors.Is(err, agent.ErrNotFound) {
+			if ref == "" && input == "" {
+				return nil, usagef("there is no chat named %q to finish: name a program and an input to begin it", a.f.session)
+			}
 			return h.create(ctx, ref)
 		}
 	default:
