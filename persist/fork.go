@@ -58,7 +58,7 @@ func fillFrom(row *record.Session, from record.Session) {
 		from string
 	}{
 		{&row.Title, from.Title}, {&row.Program, from.Program}, {&row.SubTool, from.SubTool}, {&row.Dir, from.Dir},
-		{&row.Workspace, from.Workspace}, {&row.Model, from.Model}, {&row.Mode, from.Mode}, {&row.Agent, from.Agent},
+		{&row.Workspace, from.Workspace}, {&row.Model, from.Model}, {&row.Mode, from.Mode}, {&row.Agent, from.Agent}, {&row.BaseURL, from.BaseURL},
 	} {
 		if *field.to == "" {
 			*field.to = field.from

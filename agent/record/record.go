@@ -29,16 +29,18 @@ const (
 
 // Session is a saved chat.
 type Session struct {
-	ID        string       `json:"id"`
-	Name      string       `json:"name,omitzero"`      // given with --session; unique when not empty
-	Title     string       `json:"title,omitzero"`     // the first line of the first message
-	Program   string       `json:"program"`            // the path or reference given, absolute for local files; "" is the embedded program
-	SubTool   string       `json:"subTool,omitzero"`   // --sub-tool
-	Dir       string       `json:"dir"`                // working folder, absolute
-	Workspace string       `json:"workspace,omitzero"` // absolute
-	Model     string       `json:"model"`              // provider/name
-	Mode      string       `json:"mode,omitzero"`      // ask, edits, plan (auto is not kept)
-	Agent     string       `json:"agent,omitzero"`     // name of the agent the person talks to
+	ID        string `json:"id"`
+	Name      string `json:"name,omitzero"`      // given with --session; unique when not empty
+	Title     string `json:"title,omitzero"`     // the first line of the first message
+	Program   string `json:"program"`            // the path or reference given, absolute for local files; "" is the embedded program
+	SubTool   string `json:"subTool,omitzero"`   // --sub-tool
+	Dir       string `json:"dir"`                // working folder, absolute
+	Workspace string `json:"workspace,omitzero"` // absolute
+	Model     string `json:"model"`              // provider/name
+	// BaseURL is the address of the model's server where it is not the provider's own.
+	BaseURL   string       `json:"baseURL,omitempty"`
+	Mode      string       `json:"mode,omitzero"`  // ask, edits, plan (auto is not kept)
+	Agent     string       `json:"agent,omitzero"` // name of the agent the person talks to
 	State     SessionState `json:"state"`
 	Parent    string       `json:"parent,omitzero"` // session it was forked from
 	ParentSeq int64        `json:"parentSeq,omitzero"`

@@ -249,13 +249,29 @@ func (a *app) modelOptions() model.Options {
 		DisableRetries: a.io.getenv("GPTSCRIPT_DISABLE_RETRIES") != ""}
 }
 
-// openModel opens a model for a session.
+// openModel opens a model with what the command line and the settings say.
 func (a *app) openModel(ref, provider string) (model.Model, error) {
-	o := a.modelOptions()
+	return a.openAt(ref, provider, a.modelOptions())
+}
+
+func (a *app) openAt(ref, provider string, o model.Options) (model.Model, error) {
 	if provider == "" && o.BaseURL != "" {
 		provider = "openai"
 	}
 	return a.models.Open(ref, provider, o)
+}
+
+// opener opens the models of a session: those of its own model's provider at the address that the
+// session was begun with, unless the command line gives another one.
+func (a *app) opener(row record.Session) func(ref, provider string) (model.Model, error) {
+	return func(ref, provider string) (model.Model, error) {
+		o := a.modelOptions()
+		own, _, _ := strings.Cut(row.Model, "/")
+		if named, _, ok := strings.Cut(ref, "/"); a.f.baseURL == "" && row.BaseURL != "" && (ok && named == own || !ok && (provider == "" || provider == own)) {
+			o.BaseURL = row.BaseURL
+		}
+		return a.openAt(ref, provider, o)
+	}
 }
 
 // chooseModel is the default model: the one that was named, or the best that can be used as things
@@ -317,7 +333,7 @@ func (a *app) builtin(name string) *program.Tool {
 // newRow is the row of a new session.
 func (a *app) newRow(ref, modelRef string) record.Session {
 	id := uuid.Must(uuid.NewV7()).String()
-	row := record.Session{ID: id, Name: a.f.session, Program: ref, SubTool: a.f.subTool, Dir: a.paths.dir, Model: modelRef,
+	row := record.Session{ID: id, Name: a.f.session, Program: ref, SubTool: a.f.subTool, Dir: a.paths.dir, Model: modelRef, BaseURL: a.modelOptions().BaseURL,
 		Mode: firstSet(a.f.mode, a.cfg.Mode, string(approval.ModeAsk)), State: record.StateIdle, Created: time.Now(), Updated: time.Now()}
 	if row.Mode == string(approval.ModeAuto) {
 		row.Mode = string(approval.ModeAsk) // never kept
@@ -359,6 +375,12 @@ type asker interface {
 // openSession opens the session of a journal with everything around it.
 func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monitor.Hub, ask asker) (*agent.Session, error) {
 	row := journal.Session()
+	if a.f.baseURL != "" && row.BaseURL != a.f.baseURL {
+		row.BaseURL = a.f.baseURL
+		if err := journal.SaveSession(ctx, row); err != nil {
+			return nil, fmt.Errorf("keep the address of the model's server: %w", err)
+		}
+	}
 	policy, err := a.policy(row)
 	if err != nil {
 		return nil, err
@@ -369,7 +391,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 	limits := a.cfg.policy()
 	limits.Sequential = a.f.sequential
 	o := agent.Options{
-		Journal: journal, Hub: hub, OpenModel: a.openModel, Builtins: a.builtins, Policy: policy, Yes: a.f.yes,
+		Journal: journal, Hub: hub, OpenModel: a.opener(row), Builtins: a.builtins, Policy: policy, Yes: a.f.yes,
 		Program: func(ctx context.Context) (*program.Program, error) {
 			prg, _, err := a.loadProgram(ctx, row.Program, row.SubTool)
 			return prg, err

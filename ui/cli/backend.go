@@ -64,7 +64,7 @@ func (b *backend) chat(ctx context.Context, journal agent.Journal) (tui.Chat, er
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	return &screenChat{Session: s, store: b.a.store, hub: hub, outputs: journal.OutputDir(), open: b.a.openModel}, nil
+	return &screenChat{Session: s, store: b.a.store, hub: hub, outputs: journal.OutputDir(), open: b.a.opener(journal.Session())}, nil
 }
 
 func (b *backend) Sessions(ctx context.Context, all bool, text string) ([]record.Session, error) {
