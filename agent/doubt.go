@@ -78,14 +78,23 @@ func (s *Session) openCall(ctx context.Context, e record.Entry) (OpenCall, error
 }
 
 // InDoubt lists the calls that had begun when the last process ended and that may not simply run
-// again, without those already resolved.
+// again, without those already resolved. Whether one's process group still runs is looked at anew.
 func (s *Session) InDoubt() []OpenCall {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	var open []OpenCall
 	for _, o := range s.doubts {
 		if _, ok := s.resolved[o.Key]; !ok {
 			open = append(open, o)
+		}
+	}
+	s.mu.Unlock()
+	for i := range open {
+		o := &open[i]
+		if p := s.o.Processes; p != nil && o.Alive {
+			id := outputID(o.Key.Turn, o.Key.Path, o.Key.Ordinal)
+			_, started, ok := p.Find(id)
+			o.Alive = ok && p.Alive(o.Pgid, started)
+			o.Printed = p.Printed(id)
 		}
 	}
 	return open

@@ -154,17 +154,17 @@ func (c *screenChat) Back(ctx context.Context, text string) error {
 	return c.goOn(ctx, err)
 }
 
+// goOn runs a further turn for what was handed over too late. After a turn that was not finished it
+// stays with the session: the screen gives it back.
 func (c *screenChat) goOn(ctx context.Context, err error) error {
-	for {
+	for err == nil && c.LastStatus() == record.TurnDone {
 		left := c.LeftOver()
 		if len(left) == 0 {
-			return err
-		}
-		if err != nil || c.LastStatus() != record.TurnDone {
-			return err // the screen gives back what did not enter the turn
+			break
 		}
 		_, err = c.Session.Send(ctx, strings.Join(left, "\n\n"))
 	}
+	return err
 }
 
 func (c *screenChat) Shown(ctx context.Context, before int64, limit int) ([]record.Message, []record.Call, error) {

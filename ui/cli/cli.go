@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -214,8 +215,13 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// onSignal calls f at the first of the signals, or when the terminal hangs up, and ends the process
-// at the second. Under nohup a hang-up stays ignored.
+// killTime is how long what runs is given to end: the group of a command that ignores TERM gets KILL
+// within it.
+const killTime = 2 * time.Second
+
+// onSignal calls f at the first of the signals, or when the terminal hangs up. At the second it ends
+// the process, unless that ends by itself within killTime: no command is left behind. Under nohup a
+// hang-up stays ignored.
 func onSignal(f func(), signals ...os.Signal) (stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
@@ -231,10 +237,16 @@ func onSignal(f func(), signals ...os.Signal) (stop func()) {
 			case <-done:
 				return
 			case <-ch:
-				if n > 0 {
+				if n == 0 {
+					f()
+					continue
+				}
+				select {
+				case <-done:
+					return
+				case <-time.After(killTime):
 					os.Exit(exitInterrupted)
 				}
-				f()
 			}
 		}
 	}()

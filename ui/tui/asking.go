@@ -157,6 +157,9 @@ func (m *screen) promptMessage(msg tea.Msg) (tea.Cmd, bool) {
 		m.asking.at = ((m.asking.at+msg.By)%n + n) % n
 		m.asking.held = false
 		return m.rearm(), true
+	case prompt.WantText:
+		m.asking.armed, m.asking.held = false, true
+		return nil, true
 	case prompt.WantPanel:
 		return m.showInPanel(msg.Path), true
 	case prompt.WantEditor:

@@ -26,6 +26,9 @@ type Chat interface {
 	// Steer hands a message over to the running turn: it enters at the next model call. False
 	// means that no turn runs any more.
 	Steer(text string) bool
+	// LeftOver returns the messages handed over that did not enter the turn that has ended, and
+	// forgets them. Only these are given back: the event of one that did may still be on its way.
+	LeftOver() []string
 	// Interrupt cancels the running turn: what had come is kept. It returns at once.
 	Interrupt()
 	// CancelCall cancels one running call of the turn.
@@ -34,7 +37,8 @@ type Chat interface {
 	Back(ctx context.Context, text string) error
 
 	// InDoubt lists the calls that had begun when the last process ended and may not simply run
-	// again. Empty when there is nothing to ask.
+	// again, as they are now. Empty when there is nothing to ask. It reads what they printed: called
+	// from commands only.
 	InDoubt() []agent.OpenCall
 	// Unfinished reports whether the last turn is open and waits for Resume or Send.
 	Unfinished() bool

@@ -135,7 +135,8 @@ type fakeChat struct {
 	steered  []string
 	steer    bool // whether Steer takes anything
 	doubt    []agent.OpenCall
-	open     bool // unfinished
+	left     []string // what LeftOver gives
+	open     bool     // unfinished
 	resolved []agent.Resolution
 	resumed  int
 	kept     kept
@@ -208,6 +209,14 @@ func (c *fakeChat) Steer(text string) bool {
 	return c.steer
 }
 
+func (c *fakeChat) LeftOver() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := c.left
+	c.left = nil
+	return left
+}
+
 func (c *fakeChat) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,7 +258,14 @@ func (c *fakeChat) Resolve(_ context.Context, key record.Key, r agent.Resolution
 	return nil
 }
 
-func (c *fakeChat) EndProcess(context.Context, record.Key) error { return nil }
+func (c *fakeChat) EndProcess(context.Context, record.Key) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.doubt {
+		c.doubt[i].Alive = false
+	}
+	return nil
+}
 
 func (c *fakeChat) SetMode(mode string) error {
 	c.mu.Lock()

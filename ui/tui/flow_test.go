@@ -110,6 +110,26 @@ func TestSteerAndQueue(t *testing.T) {
 	}
 }
 
+// What was handed over comes back after an interruption only if it did not enter the turn. Its event
+// may come later than the end of the turn.
+func TestSteeredTextComesBackOnlyIfLost(t *testing.T) {
+	for _, left := range [][]string{nil, {"also this"}} {
+		b, chat := newBackend(), newChat("s1")
+		chat.turn, chat.left = held(make(chan struct{})), left
+		term := start(t, 80, 24, Options{Backend: b, Chat: chat})
+		term.shows("@planner")
+		term.typed("go<enter>")
+		term.shows("thinking about go")
+		term.typed("also this<enter>")
+		term.shows("handed over: also this")
+		term.typed("<esc>")
+		term.shows("interrupted: what had come is kept")
+		if want := len(left) > 0; strings.Contains(term.text(), "❯ also this") != want {
+			t.Errorf("left over %q:\n%s", left, term.text())
+		}
+	}
+}
+
 // A text that can no longer be handed over is sent when the turn has ended.
 func TestSteerTooLate(t *testing.T) {
 	b, chat := newBackend(), newChat("s1")

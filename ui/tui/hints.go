@@ -151,7 +151,7 @@ func (m *screen) promptHints() []hint {
 	case !m.asking.armed:
 		return []hint{next, esc}
 	case m.prompt().Kind() == prompt.Input:
-		next.word = "next field"
+		next.word = "next"
 	default:
 		next.word = "text"
 	}

@@ -21,7 +21,7 @@ func (m *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Suspend:
-		return tea.Suspend
+		return m.suspend()
 	}
 	switch {
 	case m.choice != nil:
@@ -147,8 +147,8 @@ func (m *screen) tabKey() tea.Cmd {
 	return nil
 }
 
-// promptKey takes a key while a question is armed. Tab goes back to the text, unless the question
-// has fields of its own to go through.
+// promptKey takes a key while a question is armed. Tab goes back to the text; where the question has
+// fields of its own, after the last of them.
 func (m *screen) promptKey(a keymap.Action, msg tea.KeyPressMsg) tea.Cmd {
 	p := m.prompt()
 	if m.keys.Find(keymap.Composer, msg) == keymap.Next && p.Kind() != prompt.Input {
@@ -218,6 +218,15 @@ func (m *screen) cancel(msg tea.KeyPressMsg) tea.Cmd {
 	m.leaveAt = now.Add(leaveTwice)
 	m.say(keymap.Name("ctrl+c") + " again to leave")
 	return nil
+}
+
+// suspend stops the process, if there is a shell that brings it back.
+func (m *screen) suspend() tea.Cmd {
+	if m.opts.Input == nil && !jobControl() {
+		m.say("nothing here could bring parley back: it was not started as a job of a shell")
+		return nil
+	}
+	return tea.Suspend
 }
 
 // paste gives pasted text to the line that is being written.

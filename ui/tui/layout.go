@@ -112,7 +112,7 @@ func (m *screen) drawBody(w, h int) ([]string, *tea.Cursor) {
 		note := m.noteLines(w, h/3)
 		m.picker.SetSize(w, h-len(note))
 		return append(split(m.picker.View(), w, h-len(note)), note...), m.picker.Cursor()
-	case m.prompt() != nil && m.prompt().FullScreen():
+	case m.reading():
 		lines, cursor := m.drawPrompt(w, h)
 		return pad(lines, w, h), cursor
 	case !m.panelShown():
@@ -125,6 +125,12 @@ func (m *screen) drawBody(w, h int) ([]string, *tea.Cursor) {
 		return m.drawOver(w, h)
 	}
 	return m.drawPanel(w, h)
+}
+
+// reading reports whether the question shown fills the screen. Once the person is back in the text,
+// it does not.
+func (m *screen) reading() bool {
+	return m.asking.armed && m.prompt() != nil && m.prompt().FullScreen()
 }
 
 // drawPanel draws the panel over the whole body. That a question waits is said at its end.

@@ -187,6 +187,34 @@ func TestResumeDialog(t *testing.T) {
 	term.hides("1 ask")
 }
 
+// A process of a call in doubt that ends while the dialog is open is noticed there.
+func TestResumeDialogSeesTheEnd(t *testing.T) {
+	b, chat := newBackend(), newChat("s1")
+	chat.open, chat.doubt = true, doubt()
+	chat.doubt[0].Alive, chat.doubt[0].Pgid = true, 4711
+	term := start(t, 100, 30, Options{Backend: b, Chat: chat})
+	term.shows("still runs, pid 4711", "end it")
+	chat.mu.Lock()
+	chat.doubt[0].Alive = false
+	chat.mu.Unlock()
+	term.shows("process 4711 has ended by itself")
+	term.hides("still runs")
+}
+
+// The whole text of a question leaves the screen while one writes: nothing of the chat is hidden.
+func TestTypingAfterExplain(t *testing.T) {
+	b, chat, q := newBackend(), newChat("s1"), NewQuestions()
+	chat.message(model.User, "earlier")
+	term := start(t, 80, 24, Options{Backend: b, Chat: chat, Questions: q})
+	term.shows("earlier")
+	go func() { _, _ = q.Authorize(t.Context(), approval("q1", "1", "sys.write")) }()
+	term.armed()
+	term.typed("x")
+	term.hides("earlier")
+	term.typed("<tab>abc")
+	term.shows("earlier", "❯ abc", "press Tab to answer, or keep typing")
+}
+
 // A message sent while the dialog is open answers "interrupted" for what is left.
 func TestResumeDialogAndAMessage(t *testing.T) {
 	b, chat := newBackend(), newChat("s1")

@@ -3,9 +3,12 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"parley/agent"
 	"parley/agent/monitor"
 	"parley/agent/record"
 	"parley/ui/tui/prompt"
@@ -159,19 +162,62 @@ const resumeInfo = "What had finished is not run again. What waited for you is a
 
 // goOn takes up the unfinished turn: what may have run is put to the person first.
 func (m *screen) goOn() tea.Cmd {
+	s := m.session
+	return m.tasks.cmd(func(context.Context) tea.Msg { return doubtsRead{gen(s.gen), s.chat.InDoubt()} })
+}
+
+// doubtsRead has the calls that the resume dialog asks for.
+type doubtsRead struct {
+	gen
+	open []agent.OpenCall
+}
+
+func (d doubtsRead) take(m *screen) tea.Cmd {
 	chat := m.session.chat
-	open := chat.InDoubt()
-	if len(open) == 0 {
+	switch {
+	case m.session.running || !chat.Unfinished():
+		return nil // a message has answered it meanwhile
+	case len(d.open) == 0:
 		m.say(goingOn)
 		return m.startTurn("", chat.Resume)
-	}
-	if m.resumeOpen() {
+	case m.resumeOpen():
 		return nil
 	}
-	m.asking.prompts = append([]prompt.Prompt{prompt.NewResume(open, resumeInfo)}, m.asking.prompts...)
+	m.asking.prompts = append([]prompt.Prompt{prompt.NewResume(d.open, resumeInfo)}, m.asking.prompts...)
 	m.asking.at = 0
 	m.asking.held = false
-	return m.rearm()
+	return tea.Batch(m.rearm(), m.lookAgain(d.open))
+}
+
+// lookEvery is how often the processes of the resume dialog are looked at, as long as one runs.
+const lookEvery = time.Second
+
+// lookAgain looks a moment later whether the processes still run, if one did.
+func (m *screen) lookAgain(open []agent.OpenCall) tea.Cmd {
+	if !slices.ContainsFunc(open, func(o agent.OpenCall) bool { return o.Alive }) {
+		return nil
+	}
+	return m.tasks.after(lookEvery, lookDue{gen(m.session.gen)})
+}
+
+type lookDue struct{ gen }
+
+func (lookDue) take(m *screen) tea.Cmd {
+	if !m.resumeOpen() {
+		return nil
+	}
+	s := m.session
+	return m.tasks.cmd(func(context.Context) tea.Msg { return doubtsSeen{gen(s.gen), s.chat.InDoubt()} })
+}
+
+// doubtsSeen has the open calls as they are now.
+type doubtsSeen struct {
+	gen
+	open []agent.OpenCall
+}
+
+func (d doubtsSeen) take(m *screen) tea.Cmd {
+	return tea.Batch(m.toPrompts(prompt.Looked{Open: d.open}), m.lookAgain(d.open))
 }
 
 // resumeOpen reports whether the resume dialog is there.
@@ -196,11 +242,19 @@ func (m *screen) resolve(msg prompt.ResumeResolved) tea.Cmd {
 func (m *screen) endProcess(key record.Key) tea.Cmd {
 	s := m.session
 	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
-		return resolved{gen(s.gen), s.chat.EndProcess(ctx, key)}
+		err := s.chat.EndProcess(ctx, key)
+		return processEnded{gen(s.gen), prompt.Ended{Key: key, Open: s.chat.InDoubt(), Err: err}}
 	})
 }
 
-// resolved says that a call of the resume dialog was answered, or its process ended.
+type processEnded struct {
+	gen
+	what prompt.Ended
+}
+
+func (p processEnded) take(m *screen) tea.Cmd { return m.toPrompts(p.what) }
+
+// resolved says that a call of the resume dialog was answered.
 type resolved struct {
 	gen
 	err error

@@ -7,3 +7,6 @@ import (
 
 // endSignals end the screen with the terminal restored.
 var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
+
+// jobControl reports whether a shell looks after this process as one of its jobs: there are none.
+func jobControl() bool { return false }

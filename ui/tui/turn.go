@@ -16,9 +16,12 @@ type turn struct {
 	interrupted bool // the person interrupted it
 	began       time.Time
 	// sent is the text that started it; stored says that it has come back as a message, after
-	// which it cannot be lost any more.
+	// which it cannot be lost any more. turns is how many there were before it; joins says that an
+	// unfinished one is gone on with, to which the text is handed over.
 	sent   string
 	stored bool
+	turns  int
+	joins  bool
 	// queue has the messages for after the turn, steered those handed over to it that have not
 	// entered yet.
 	queue   []string
@@ -69,6 +72,7 @@ func (m *screen) run(text string) tea.Cmd {
 func (m *screen) startTurn(text string, do func(context.Context) error) tea.Cmd {
 	s := &m.session
 	s.running, s.interrupted, s.sent, s.stored, s.began = true, false, text, false, m.opts.Now()
+	s.turns, s.joins = s.chat.Row().Turns, s.chat.Unfinished()
 	if text != "" {
 		s.blank = false
 	}
@@ -126,12 +130,8 @@ func (t turnEnded) take(m *screen) tea.Cmd {
 	m.panel.Tick(m.opts.Now(), false)
 	s.row = s.chat.Row()
 	interrupted := s.interrupted || errors.Is(t.err, context.Canceled)
-	lost := s.steered
 	s.steered = nil
-	if t.err != nil && !s.stored && s.sent != "" {
-		lost = append([]string{s.sent}, lost...)
-	}
-	m.giveBack(lost)
+	m.giveBack(s.lost(t.err))
 	switch {
 	case interrupted:
 		m.say("interrupted: what had come is kept" + m.queuedHint())
@@ -147,6 +147,19 @@ func (t turnEnded) take(m *screen) tea.Cmd {
 		m.note = note{} // it has
 	}
 	return m.sendQueued()
+}
+
+// lost are the texts that went nowhere when a turn ended with err. The session knows what entered
+// it: the event that says so may still be on its way.
+func (s *session) lost(err error) []string {
+	if s.chat.Unfinished() {
+		return nil // they wait with the turn
+	}
+	lost := s.chat.LeftOver()
+	if err != nil && s.sent != "" && !s.stored && !s.joins && s.row.Turns == s.turns {
+		lost = append([]string{s.sent}, lost...)
+	}
+	return lost
 }
 
 // goingOn is said while a turn of an earlier process is taken up.

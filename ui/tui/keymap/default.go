@@ -195,7 +195,7 @@ func dialogKeys() []Binding {
 	return []Binding{
 		fixed(Approval, "approval.once", "once", "allow this call", "y"),
 		fixed(Approval, "approval.session", "session", "allow by a rule for this session", "s"),
-		fixed(Approval, "approval.always", "always…", "make a rule: p project, g everywhere, n deny always", "a"),
+		fixed(Approval, "approval.always", "always…", "make a rule: p project, g (then G) everywhere, n deny always", "a"),
 		fixed(Approval, "approval.deny", "deny", "deny", "n", "esc"),
 		fixed(Approval, "approval.reason", "reason", "deny with a reason for the model", "r"),
 		fixed(Approval, "approval.edit", "edit", "edit the arguments first", "e"),
@@ -209,7 +209,7 @@ func dialogKeys() []Binding {
 		fixed(Approval, "approval.stop", "stop", "deny, and stop the turn", "ctrl+c"),
 		fixed(Approval, "approval.text", "text", "back to the text", "tab"),
 		fixed(Credential, "credential.use", "use", "use the values", "enter"),
-		fixed(Credential, "credential.next", "next", "next field", "tab"),
+		fixed(Credential, "credential.next", "next", "next field, after the last one back to the text", "tab"),
 		fixed(Credential, "credential.keep", "keep", "where to keep it", "left", "right"),
 		fixed(Credential, "credential.show", "show", "show the value for three seconds", "ctrl+r"),
 		fixed(Credential, "credential.clear", "clear", "clear the field", "ctrl+u"),

@@ -16,12 +16,13 @@ import (
 type stage int
 
 const (
-	asking  stage = iota // the question itself
-	scoping              // after a: for how long
-	ruling               // the rule is edited
-	giving               // a reason is typed
-	editing              // the arguments are edited
-	reading              // the whole text is read
+	asking   stage = iota // the question itself
+	scoping               // after a: for how long
+	widening              // after a and g: whether really everywhere
+	ruling                // the rule is edited
+	giving                // a reason is typed
+	editing               // the arguments are edited
+	reading               // the whole text is read
 )
 
 // approval is the dialog about one call.
@@ -85,6 +86,8 @@ func (a *approval) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch a.stage {
 	case scoping:
 		return a.scopeKey(k)
+	case widening:
+		return a.everywhereKey(k)
 	case ruling, giving, editing:
 		return a.textKey(k, msg)
 	case reading:
@@ -159,7 +162,7 @@ func (a *approval) scopeKey(k string) tea.Cmd {
 	case "p":
 		return a.answer(agent.ApprovalAnswer{Allow: true, Scope: "project", Rule: a.ruleText()})
 	case "g":
-		return a.answer(agent.ApprovalAnswer{Allow: true, Scope: "user", Rule: a.ruleText()})
+		a.stage = widening
 	case "n":
 		return a.answer(agent.ApprovalAnswer{Scope: "project", Rule: a.ruleText()})
 	case "m":
@@ -168,6 +171,18 @@ func (a *approval) scopeKey(k string) tea.Cmd {
 		a.write(ruling, a.ruleText())
 	case "esc", "a":
 		a.stage = asking
+	}
+	return nil
+}
+
+// everywhereKey takes the key that confirms a rule for every folder. No word that somebody might have
+// begun to type goes on like this.
+func (a *approval) everywhereKey(k string) tea.Cmd {
+	switch k {
+	case "G":
+		return a.answer(agent.ApprovalAnswer{Allow: true, Scope: "user", Rule: a.ruleText()})
+	case "esc", "n":
+		a.stage = scoping
 	}
 	return nil
 }
@@ -323,7 +338,7 @@ func (a *approval) bottom(st State, s *style.Set, width int) string {
 		return "Enter send" + dot + "Ctrl+J new line" + dot + "Ctrl+G editor" + dot + "Esc back"
 	case a.stage == reading:
 		return "j k PgUp PgDn" + dot + "Esc back"
-	case a.stage == scoping:
+	case a.stage == scoping, a.stage == widening:
 		return "Esc back"
 	}
 	if width < 70 {

@@ -112,6 +112,10 @@ func (a *approval) choices(c *canvas) []string {
 		case a.stage == scoping:
 			a.scopes(k)
 			return
+		case a.stage == widening:
+			k.add(broken(k.Muted.Render("in every folder, from now on: ")+a.offered(k), k.w)...)
+			k.keys("G", "yes, everywhere", "Esc", "back")
+			return
 		case long:
 			k.add("")
 			a.answers(k)
@@ -184,9 +188,16 @@ func (a *approval) offered(k *canvas) string {
 		return rule
 	}
 	if past := a.q.Rules[a.rule].Past; past > 0 {
-		rule += fmt.Sprintf("  %s %d past calls", k.Glyphs.Dot, past)
+		rule += fmt.Sprintf("  %s %s", k.Glyphs.Dot, counted(past, "past call"))
 	}
 	return rule
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // content draws what the call is, at most rows lines; what does not fit is counted.

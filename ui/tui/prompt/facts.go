@@ -157,7 +157,7 @@ func (a *approval) explained() string {
 	if len(q.Rules) > 0 && !q.Protected {
 		b.WriteString("\nRules that s and a may make, narrow to wide (m):\n")
 		for _, r := range q.Rules {
-			fmt.Fprintf(&b, "  %s   matched %d past calls of this session\n", strictLine(r.Text), r.Past)
+			fmt.Fprintf(&b, "  %s   matched %s of this session\n", strictLine(r.Text), counted(r.Past, "past call"))
 		}
 	}
 	b.WriteString("\ny  this call only\ns  the rule, until the session is closed\na  the rule, for this project (p) or everywhere (g); n makes it a rule that denies\nn  this call is not run, the model is told \"denied by the user\" and goes on\nr  the same, with your reason\nCtrl+C  this call is not run and the turn ends\n")

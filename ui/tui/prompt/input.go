@@ -119,7 +119,12 @@ func (in *input) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		in.at++
 	case "tab":
-		in.at = (in.at + 1) % (in.last() + 1)
+		if in.at < in.last() {
+			in.at++
+			return nil
+		}
+		in.at = 0
+		return send(WantText{})
 	case "shift+tab":
 		in.at = (in.at + in.last()) % (in.last() + 1)
 	case "ctrl+r":
@@ -168,7 +173,7 @@ func (in *input) sideways(k string, msg tea.KeyPressMsg) tea.Cmd {
 	}
 	row := in.row()
 	switch {
-	case row == nil && len(in.q.Keep) > 0:
+	case len(in.q.Keep) > 0 && (row == nil || row.secret && row.field != nil): // in dots no cursor moves
 		in.keep = min(max(in.keep+by, 0), len(in.q.Keep)-1)
 	case row != nil && row.field == nil:
 		row.choice = min(max(row.choice+by, 0), len(row.spec.Options)-1)

@@ -129,8 +129,10 @@ func (in *input) foot(k *canvas) {
 		k.wrap(k.Muted.Render("Never written down: sessions, logs and the model see <secret:" + strictLine(in.q.Credential) + ">."))
 	}
 	pairs := []string{"Enter", "use"}
-	if in.last() > 0 {
+	if in.at < in.last() {
 		pairs = append(pairs, "Tab", "next field")
+	} else {
+		pairs = append(pairs, "Tab", "text")
 	}
 	if slices.ContainsFunc(in.rows, func(r *inputRow) bool { return r.field == nil }) || len(in.q.Keep) > 0 {
 		pairs = append(pairs, "Left/Right", "choose")

@@ -91,6 +91,20 @@ type ResumeClosed struct{}
 // EndProcess asks to end the process group of a call that still runs.
 type EndProcess struct{ Key record.Key }
 
+// Looked has the calls of the resume dialog as they are now; the root sends it to the dialog.
+type Looked struct{ Open []agent.OpenCall }
+
+// Ended is the answer to [EndProcess], with the calls as they are then; the root sends it to the
+// dialog.
+type Ended struct {
+	Key  record.Key
+	Open []agent.OpenCall
+	Err  error
+}
+
+// WantText asks to give the keys back to the text.
+type WantText struct{}
+
 // WantPanel asks to show a call in the call panel.
 type WantPanel struct{ Path string }
 

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -88,7 +89,7 @@ func press(t testing.TB, p Prompt, keys ...string) (Prompt, []tea.Msg) {
 			continue
 		}
 		switch msg := cmd().(type) {
-		case ApprovalAnswered, InputAnswered, ResumeResolved, ResumeClosed, EndProcess, WantPanel, WantEditor, MoveQuestion:
+		case ApprovalAnswered, InputAnswered, ResumeResolved, ResumeClosed, EndProcess, WantPanel, WantEditor, WantText, MoveQuestion:
 			msgs = append(msgs, msg)
 		}
 	}
@@ -152,8 +153,9 @@ func TestApprovalKeys(t *testing.T) {
 		{"m s", agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: wide}},
 		{"m m s", agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: narrow}},
 		{"a p", agent.ApprovalAnswer{Allow: true, Scope: "project", Rule: narrow}},
-		{"a m g", agent.ApprovalAnswer{Allow: true, Scope: "user", Rule: wide}},
+		{"a m g G", agent.ApprovalAnswer{Allow: true, Scope: "user", Rule: wide}},
 		{"a n", agent.ApprovalAnswer{Scope: "project", Rule: narrow}},
+		{"a g a i n esc esc n", agent.ApprovalAnswer{Scope: "once"}}, // a word that begins with a and g makes no rule
 		{"a e ctrl+u x enter p", agent.ApprovalAnswer{Allow: true, Scope: "project", Rule: "x"}},
 		{"n", agent.ApprovalAnswer{Scope: "once"}},
 		{"esc", agent.ApprovalAnswer{Scope: "once"}},
@@ -390,6 +392,49 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A process that ends while the dialog is open is noticed, and what x did is said.
+func TestResumeTellsOfProcesses(t *testing.T) {
+	calls := open()
+	if !calls[1].Alive {
+		t.Fatalf("the second call has no process: %+v", calls[1])
+	}
+	dead := open()
+	dead[1].Alive, dead[1].Printed = false, "the last line"
+	p, _ := press(t, NewResume(calls, ""), "down")
+	p, _ = p.Update(Looked{Open: dead})
+	if got := draw(t, p, 80, 20, armed); !strings.Contains(got, "has ended by itself") {
+		t.Errorf("shows\n%s", got)
+	}
+	if _, msgs := press(t, p, "R"); len(msgs) != 1 {
+		t.Errorf("a process that has ended still stands in the way: %+v", msgs)
+	}
+	p, _ = press(t, NewResume(open(), ""), "down", "x")
+	p, _ = p.Update(Ended{Key: dead[1].Key, Open: dead})
+	if got := draw(t, p, 80, 20, armed); !strings.Contains(got, "was ended") {
+		t.Errorf("shows\n%s", got)
+	}
+	p, _ = press(t, NewResume(open(), ""), "down", "x")
+	p, _ = p.Update(Ended{Key: dead[1].Key, Open: open(), Err: errors.New("not permitted")})
+	if got := draw(t, p, 80, 20, armed); !strings.Contains(got, "not permitted") {
+		t.Errorf("shows\n%s", got)
+	}
+}
+
+// After the last field Tab gives the keys back to the text.
+func TestTabLeavesTheLastField(t *testing.T) {
+	one := credential()
+	one.Question.Fields, one.Keep = one.Question.Fields[:1], nil
+	if _, msgs := press(t, NewInput(one), "tab"); !reflect.DeepEqual(msgs, []tea.Msg{WantText{}}) {
+		t.Errorf("one field: %+v", msgs)
+	}
+	if _, msgs := press(t, NewInput(credential()), "tab", "tab"); len(msgs) != 0 {
+		t.Errorf("between fields: %+v", msgs)
+	}
+	if _, msgs := press(t, NewInput(credential()), "tab", "tab", "tab"); !reflect.DeepEqual(msgs, []tea.Msg{WantText{}}) {
+		t.Errorf("after the last: %+v", msgs)
+	}
+}
+
 // Every dialog keeps to its room at every size, in every state of it.
 func TestAnySize(t *testing.T) {
 	q := shell("echo 日本語 && " + strings.Repeat("y", 300))
@@ -401,7 +446,7 @@ func TestAnySize(t *testing.T) {
 		"resume":   func() Prompt { return NewResume(open(), "info") },
 	}
 	for name, keys := range map[string][]string{
-		"approval": {"", "a", "v", "d", "x", "r h i ctrl+j 日", "e", "a e", "s"},
+		"approval": {"", "a", "a g", "v", "d", "x", "r h i ctrl+j 日", "e", "a e", "s"},
 		"input":    {"", "日 b", "tab ctrl+j c", "tab tab right"},
 		"resume":   {"", "c", "k h i", "down x"},
 	} {

@@ -22,7 +22,8 @@ type resume struct {
 	at    int
 	field *field // a result is typed
 	pager *pager // what a call had printed is read
-	note  string
+	note  string // why the last key did nothing
+	news  string // what happened to a process
 	// answered: an answer is on its way; the root shows the dialog anew with what is left.
 	answered bool
 }
@@ -47,13 +48,19 @@ func (r *resume) Path() string {
 
 // Update takes keys while the dialog is armed.
 func (r *resume) Update(msg tea.Msg) (Prompt, tea.Cmd) {
+	if ended, ok := msg.(Ended); ok {
+		r.ended(ended)
+		return r, nil
+	}
 	if r.answered {
 		return r, nil
 	}
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		r.note = ""
+		r.note, r.news = "", ""
 		return r, r.key(msg)
+	case Looked:
+		r.look(msg.Open)
 	case Edited:
 		if msg.ID == ResumeID && r.field != nil {
 			r.field.area.SetValue(strings.TrimRight(msg.Text, "\n"))
@@ -64,6 +71,39 @@ func (r *resume) Update(msg tea.Msg) (Prompt, tea.Cmd) {
 		}
 	}
 	return r, nil
+}
+
+// look takes what is known of the calls now. A process that has ended meanwhile is told.
+func (r *resume) look(now []agent.OpenCall) {
+	for _, o := range now {
+		for i := range r.open {
+			if r.open[i].Key != o.Key {
+				continue
+			}
+			if r.open[i].Alive && !o.Alive {
+				r.news = fmt.Sprintf("process %d has ended by itself: c shows what it had printed", o.Pgid)
+			}
+			r.open[i] = o
+		}
+	}
+}
+
+// ended takes what came of ending a process.
+func (r *resume) ended(e Ended) {
+	r.answered = false
+	r.look(e.Open)
+	r.note, r.news = "", ""
+	for _, o := range r.open {
+		switch {
+		case o.Key != e.Key:
+		case e.Err != nil:
+			r.note = "it could not be ended: " + e.Err.Error()
+		case o.Alive:
+			r.note = fmt.Sprintf("process %d still runs", o.Pgid)
+		default:
+			r.news = fmt.Sprintf("process %d was ended: now say what the call's result is", o.Pgid)
+		}
+	}
 }
 
 func (r *resume) key(msg tea.KeyPressMsg) tea.Cmd {
@@ -226,8 +266,13 @@ func (r *resume) body(c *canvas) {
 
 // choices are the answers: one a line, or as hints where there is little room.
 func (r *resume) choices(k *canvas, call agent.OpenCall, long bool) {
-	if r.note != "" {
-		k.cut(k.Error.Render(r.note))
+	switch {
+	case r.note != "":
+		k.cut(k.Error.Render(strictLine(r.note)))
+	case r.answered:
+		k.cut(k.Muted.Render("one moment" + k.Glyphs.Ellipsis))
+	case r.news != "":
+		k.cut(k.Strong.Render(r.news))
 	}
 	if !long {
 		pairs := []string{"c", "look", "R", "again", "k", "result", "i", "interrupted"}
