@@ -127,11 +127,20 @@ func (c *call) toolCall(input string) (*toolrt.Call, error) {
 		tc.Env = append(slices.Clone(tc.Env), "GPTSCRIPT_CONTEXT="+c.contextText())
 	}
 	if c.tool.Kind() != program.KindBuiltin {
-		tc.Script = c.tool.Instructions
-		tc.ScriptHash = hashOf([]byte(c.tool.Instructions))
+		tc.Script = c.script()
+		tc.ScriptHash = hashOf([]byte(tc.Script))
 	}
 	c.row.Display = c.t.s.redact(display(c.tool, input))
 	return tc, nil
+}
+
+// script is the text of a tool that is not built in: what a question about it shows, and what rules
+// bind to. The daemon that a request goes to is part of it.
+func (c *call) script() string {
+	if daemon, err := c.daemonOf(); err == nil && daemon != nil && daemon != c.tool {
+		return c.tool.Instructions + "\n" + daemon.Instructions
+	}
+	return c.tool.Instructions
 }
 
 // contextText is what a command finds in GPTSCRIPT_CONTEXT.

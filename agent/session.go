@@ -18,6 +18,7 @@ import (
 	"parley/agent/record"
 	"parley/toolrt"
 	"parley/toolrt/approval"
+	"parley/toolrt/command"
 	"parley/toolrt/sys"
 )
 
@@ -69,6 +70,8 @@ type Options struct {
 	PassSecrets bool
 
 	Runtime toolrt.Policy
+	// Daemons say how "#!sys.daemon" tools are run; they end with the session.
+	Daemons command.DaemonOptions
 	// Processes finds the process group of an execution by the name of its output.
 	Processes Processes
 	Env       []string // environment of the program
@@ -122,6 +125,7 @@ type Session struct {
 	journal Journal
 	policy  *approval.Policy
 	runtime *toolrt.Runtime
+	daemons *command.Daemons
 	reader  *program.Tool // of cut outputs, nil if there is none
 
 	mu            sync.Mutex // guards the fields below
@@ -166,6 +170,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{o: o, journal: o.Journal, policy: o.Policy, idle: idle, model: o.Journal.Session().Model,
 		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){},
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
+	s.daemons = command.NewDaemons(o.Daemons)
 	s.reader = outputReader(o.Builtins)
 	s.runtime = toolrt.New(toolrt.Options{Policy: o.Runtime, Approver: dispatch{s}, Recorder: dispatch{s}, Observer: dispatch{s},
 		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), Now: o.Now})
@@ -302,6 +307,7 @@ func (s *Session) Close() error {
 	s.stop(errClosing)
 	<-idle
 	err := s.runtime.Close()
+	s.daemons.Close()
 	s.mu.Lock()
 	server := s.server
 	s.mu.Unlock()

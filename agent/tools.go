@@ -8,7 +8,6 @@ import (
 	"parley/agent/program"
 	"parley/toolrt"
 	"parley/toolrt/command"
-	"parley/toolrt/web"
 )
 
 // runtimeTool makes the tool of the runtime that does the work of a command tool.
@@ -32,9 +31,8 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 		return asking{&command.Tool{Name: c.name(), Description: t.Description, Interpreter: t.Interpreter(), Script: t.Script(),
 			Location: t.Source.Location, ToolDir: t.WorkingDir, Stdin: t.Stdin, Params: t.Arguments, Timeout: timeout,
 			Flags: flags, Abort: c.parent == nil}, c}, nil
-	case program.KindHTTP:
-		return &web.Tool{Name: t.Name, Description: t.Description, URL: t.Interpreter(), Params: t.Arguments,
-			Flags: flags, Timeout: timeout, Abort: c.parent == nil}, nil
+	case program.KindHTTP, program.KindDaemon:
+		return c.webTool(flags), nil
 	}
 	return nil, fmt.Errorf("%s is a kind of tool that this version of parley does not run: its body begins with %q",
 		c.name(), firstLine(t.Instructions))

@@ -119,6 +119,25 @@ func (t *Tool) Echo() string {
 	return text
 }
 
+// Daemon takes the first line of a "#!sys.daemon" body apart (6.7): the path that is asked until it
+// answers, "/" if none is named, and the command. Both are "" for other tools.
+func (t *Tool) Daemon() (path, command string) {
+	rest, ok := strings.CutPrefix(t.Interpreter(), strings.TrimPrefix(daemonPrefix, commandPrefix))
+	if !ok || t.Kind() != KindDaemon {
+		return "", ""
+	}
+	path, command = "/", strings.TrimSpace(rest)
+	if options, after, ok := strings.Cut(command, ")"); ok && strings.HasPrefix(command, "(") {
+		command = strings.TrimSpace(after)
+		for option := range strings.SplitSeq(options[1:], ",") {
+			if value, ok := strings.CutPrefix(strings.TrimSpace(option), "path="); ok {
+				path = "/" + strings.TrimPrefix(strings.TrimSpace(value), "/")
+			}
+		}
+	}
+	return path, command
+}
+
 // BuiltinName returns the name of a built-in tool such as "sys.read", "" for all other tools. Only
 // a tool that came from Options.Builtins has its name as id, so that no body in a file passes for
 // one.

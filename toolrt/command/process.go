@@ -35,6 +35,9 @@ type Process struct {
 	Env  []string
 	// Input is what the program reads; empty is the null device.
 	Input string
+	// Lifeline gives the program an input in which nothing comes and that ends with this process,
+	// however it ends. Input is not used then.
+	Lifeline bool
 	// Stdout and Stderr take the output as it comes, never two writes at a time. A nil Stderr
 	// sends both to Stdout through one pipe, which keeps their order exactly.
 	Stdout, Stderr io.Writer
@@ -118,7 +121,7 @@ func start(p Process, mark string) (*running, error) {
 	}
 	defer closeAll(ends)
 	cmd.Stdout, cmd.Stderr = ends[0], ends[len(ends)-1]
-	feed, in, err := newFeeder(p.Input)
+	feed, in, err := newFeeder(p.Input, p.Lifeline)
 	if err != nil {
 		pump.close()
 		return nil, fmt.Errorf("make pipes: %w", err)
@@ -258,8 +261,8 @@ type feeder struct {
 }
 
 // newFeeder returns the end that the program reads: the null device when there is no text.
-func newFeeder(text string) (*feeder, *os.File, error) {
-	if text == "" {
+func newFeeder(text string, lifeline bool) (*feeder, *os.File, error) {
+	if text == "" && !lifeline {
 		in, err := os.Open(os.DevNull)
 		return &feeder{}, in, err
 	}
@@ -268,7 +271,7 @@ func newFeeder(text string) (*feeder, *os.File, error) {
 }
 
 func (f *feeder) run() {
-	if f.w != nil {
+	if f.w != nil && f.text != "" { // a lifeline stays open
 		f.wg.Go(func() {
 			_, _ = io.WriteString(f.w, f.text) // a program need not read all of its input
 			_ = f.w.Close()

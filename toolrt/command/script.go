@@ -13,13 +13,20 @@ type prepared struct {
 	path string
 	args []string // without the program
 	file string   // temporary script, empty if there is none
-	// shown is the text for people: the shell line without the temporary file.
-	shown string
 }
 
 // prepare turns an interpreter line and a script into a program with arguments (6.1). The caller
 // removes the script's file with close.
-func prepare(interpreter, script string, environ []string, foreign map[string]bool) (p prepared, err error) {
+func prepare(interpreter, script string, environ []string, foreign map[string]bool) (prepared, error) {
+	return prepareWith(runtime.GOOS != "windows", interpreter, script, environ, foreign)
+}
+
+// prepareDirect is prepare without a shell on any system, as daemons are started.
+func prepareDirect(interpreter, script string, environ []string) (prepared, error) {
+	return prepareWith(false, interpreter, script, environ, nil)
+}
+
+func prepareWith(shell bool, interpreter, script string, environ []string, foreign map[string]bool) (p prepared, err error) {
 	lookup := func(name string) string {
 		value, _ := Lookup(environ, name)
 		return value
@@ -34,24 +41,31 @@ func prepare(interpreter, script string, environ []string, foreign map[string]bo
 			err = errors.Join(err, p.close())
 		}
 	}()
-	if runtime.GOOS != "windows" {
-		line, err := shellLine(interpreter, p.file, lookup, foreign)
-		if err != nil {
-			return p, err
-		}
-		p.path, p.args = "/bin/sh", []string{"-c", line}
-		return p, nil
+	if !shell {
+		return p, p.direct(interpreter, environ, lookup)
 	}
-	words, err := directWords(interpreter, lookup)
+	line, err := shellLine(interpreter, p.file, lookup, foreign)
 	if err != nil {
 		return p, err
+	}
+	p.path, p.args = "/bin/sh", []string{"-c", line}
+	return p, nil
+}
+
+// direct fills in the program and its arguments where no shell is used.
+func (p *prepared) direct(interpreter string, environ []string, lookup func(string) string) error {
+	words, err := directWords(interpreter, lookup)
+	if err != nil {
+		return err
 	}
 	if p.file != "" {
 		words = append(words, p.file)
 	}
-	words[0] = strings.ReplaceAll(words[0], "/", `\`)
-	p.path, p.args = findProgram(words[0], environ), words[1:]
-	return p, nil
+	if runtime.GOOS == "windows" {
+		words[0] = findProgram(strings.ReplaceAll(words[0], "/", `\`), environ)
+	}
+	p.path, p.args = words[0], words[1:]
+	return nil
 }
 
 // close removes the script's file.

@@ -25,13 +25,45 @@ const bodyMax = 16 << 20
 // daemonDomain is the domain of hosts that stand for daemon tools (6.6).
 const daemonDomain = ".daemon.gptscript.local"
 
+// DaemonName returns the name of the daemon tool that the host of a URL stands for (6.6), "" when it
+// stands for none.
+func DaemonName(address string) string {
+	_, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return ""
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	host, _, _ = strings.Cut(host, ":")
+	name, ok := strings.CutSuffix(host, daemonDomain)
+	if !ok {
+		return ""
+	}
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
+// Daemon is the server behind a tool, which is started when it is needed (6.7).
+type Daemon struct {
+	// Start returns where it answers, ready for requests.
+	Start func(ctx context.Context, inv *toolrt.Invocation) (command.Endpoint, error)
+	// Command is what starting it runs, for questions.
+	Command string
+	// Wants are variables that it asks for (requestedEnvVars of its metadata).
+	Wants []string
+}
+
 // Tool posts its input to a URL (6.6). Its fields are not changed once it is used.
 type Tool struct {
 	// Name is the tool's name as written, which the server is told; it may be empty.
 	Name        string
 	Description string
-	// URL is the first line of the body without "#!". ${NAME} in it is replaced.
-	URL     string
+	// URL is the first line of the body without "#!". ${NAME} in it is replaced. With a Daemon its
+	// host and port are the daemon's.
+	URL string
+	// Daemon is nil for a server that runs by itself.
+	Daemon  *Daemon
 	Params  json.RawMessage
 	Flags   toolrt.Flags
 	Timeout time.Duration
@@ -67,14 +99,18 @@ func (t *Tool) Spec() toolrt.Spec {
 // Preview shows where the request would go.
 func (t *Tool) Preview(_ context.Context, call *toolrt.Call) (toolrt.Preview, error) {
 	address := t.address(variables(call, call.Arguments, t.Params))
-	return toolrt.Preview{Summary: "Posting to " + address, URL: address}, nil
+	p := toolrt.Preview{Summary: "Posting to " + address, URL: address}
+	if t.Daemon != nil {
+		p.Command = t.Daemon.Command
+	}
+	return p, nil
 }
 
 // Run sends the request. The result is the body of the answer; a JSON string is decoded.
 func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, error) {
 	vars := variables(inv.Call, inv.Args, t.Params)
 	address := t.address(vars)
-	text, status, err := t.post(ctx, address, inv.Args, vars)
+	text, status, err := t.post(ctx, inv, address, vars)
 	switch {
 	case err == nil:
 		return toolrt.Output{Text: text, Secret: inv.Call.Category == "credential"}, nil
@@ -116,28 +152,16 @@ func (t *Tool) address(vars map[string]string) string {
 	return os.Expand(t.URL, func(name string) string { return url.PathEscape(vars[name]) })
 }
 
-func (t *Tool) post(ctx context.Context, address, input string, vars map[string]string) (text string, status int, err error) {
-	u, err := url.Parse(address)
+func (t *Tool) post(ctx context.Context, inv *toolrt.Invocation, address string, vars map[string]string) (text string, status int, err error) {
+	req, err := t.request(ctx, inv, address, vars)
 	if err != nil {
 		return "", 0, err
-	}
-	if name, ok := strings.CutSuffix(u.Hostname(), daemonDomain); ok {
-		return "", 0, fmt.Errorf("the daemon tool %s cannot be called: parley does not start #!sys.daemon tools; start its command yourself and write its address", name)
-	}
-	if body, ok := vars["BODY"]; ok {
-		input = body
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(input))
-	if err != nil {
-		return "", 0, err
-	}
-	req.Header.Set("Content-Type", contentType(input))
-	req.Header.Set("X-GPTScript-Tool-Name", headerText(t.Name))
-	for _, name := range exported(vars) {
-		req.Header.Add("X-GPTScript-Env", headerText(name+"="+vars[name]))
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableKeepAlives = true
+	if t.Daemon != nil {
+		transport.Proxy = nil
+	}
 	resp, err := (&http.Client{Transport: transport, CheckRedirect: sameHost}).Do(req)
 	if err != nil {
 		return "", 0, err
@@ -153,6 +177,44 @@ func (t *Tool) post(ctx context.Context, address, input string, vars map[string]
 		return "", resp.StatusCode, fmt.Errorf("error in request to [%s] [%d]: %s: %s", address, resp.StatusCode, resp.Status, body)
 	}
 	return decode(resp.Header.Get("Content-Type"), body), resp.StatusCode, nil
+}
+
+// request makes the request, for which a daemon is started first.
+func (t *Tool) request(ctx context.Context, inv *toolrt.Invocation, address string, vars map[string]string) (*http.Request, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	var daemon command.Endpoint
+	if t.Daemon != nil {
+		if daemon, err = t.Daemon.Start(ctx, inv); err != nil {
+			return nil, err
+		}
+		at, err := url.Parse(daemon.URL)
+		if err != nil {
+			return nil, err
+		}
+		u.Scheme, u.Host = at.Scheme, at.Host
+	}
+	input := inv.Args
+	if body, ok := vars["BODY"]; ok {
+		input = body
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(input))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", contentType(input))
+	req.Header.Set("X-GPTScript-Tool-Name", headerText(t.Name))
+	var wants []string
+	if t.Daemon != nil {
+		req.Header.Set("X-GPTScript-Daemon-Token", daemon.Token)
+		wants = t.Daemon.Wants
+	}
+	for _, name := range exported(vars, wants) {
+		req.Header.Add("X-GPTScript-Env", headerText(name+"="+vars[name]))
+	}
+	return req, nil
 }
 
 // contentType is JSON for the text of an object, else plain text.
@@ -173,12 +235,12 @@ func decode(contentType string, body []byte) string {
 	return string(body)
 }
 
-// exported returns the names of the variables that the server gets, sorted: the workspace's, and
-// those that GPTSCRIPT_HTTP_ENV_PREFIX and GPTSCRIPT_HTTP_ENV name. Empty ones are left out, and
+// exported returns the names of the variables that the server gets, sorted: the workspace's, those
+// that its daemon wants, and those that GPTSCRIPT_HTTP_ENV_PREFIX and GPTSCRIPT_HTTP_ENV name. Empty ones are left out, and
 // those of several lines, which no header can hold.
-func exported(vars map[string]string) []string {
+func exported(vars map[string]string, wants []string) []string {
 	prefixes := append(list(vars["GPTSCRIPT_HTTP_ENV_PREFIX"]), "GPTSCRIPT_WORKSPACE_")
-	names := list(vars["GPTSCRIPT_HTTP_ENV"])
+	names := append(list(vars["GPTSCRIPT_HTTP_ENV"]), wants...)
 	var all []string
 	for name, value := range vars {
 		wanted := slices.Contains(names, name) ||

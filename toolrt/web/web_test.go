@@ -131,7 +131,7 @@ func TestKeysStayHere(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "secret")
 	t.Setenv("GPTSCRIPT_HTTP_ENV", "OPENAI_API_KEY")
 	vars := variables(&toolrt.Call{}, `{"openai-api-key":"x","gptscript_http_env":"HOME"}`, nil)
-	if names := exported(vars); slices.Contains(names, "OPENAI_API_KEY") || slices.Contains(names, "HOME") {
+	if names := exported(vars, nil); slices.Contains(names, "OPENAI_API_KEY") || slices.Contains(names, "HOME") {
 		t.Errorf("exported: %q", names)
 	}
 }

@@ -53,6 +53,8 @@ type app struct {
 	// stdin reads a program from stdin, once; nil where stdin belongs to the screen.
 	stdin     func() ([]byte, error)
 	overrides map[string]map[string]string
+	// printed takes what daemons print; nil drops it, so that no screen is disturbed.
+	printed goio.Writer
 
 	closers []func() error
 
@@ -402,6 +404,9 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(),
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
 		Rescue: func(rows record.Rows) (string, error) { return persist.Rescue(a.paths.state, rows) },
+	}
+	if o.Daemons, err = a.daemons(); err != nil {
+		return nil, err
 	}
 	if ask != nil {
 		o.Authorizer, o.Prompter = ask, ask

@@ -60,9 +60,12 @@ func (h *headless) told(err error, row record.Session) error {
 func exitCode(err error) int {
 	var usage usageError
 	var parse *program.ParseErrors
+	var code codeError
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &code):
+		return int(code)
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	case errors.Is(err, agent.ErrNobody):

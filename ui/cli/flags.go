@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"parley/toolrt/command"
 )
 
 // flags are the flags of all commands that run programs.
@@ -33,6 +35,7 @@ type flags struct {
 	ascii  bool
 	plain  bool
 
+	ports     string // --ports
 	chatState string // --chat-state: a file, a state, a response, or null
 	saveState string // --save-chat-state-file: a file, or - for stdout
 
@@ -53,6 +56,7 @@ func (f *flags) common(fs *pflag.FlagSet) {
 	fs.StringVar(&f.subTool, "sub-tool", "", "start with the tool of that `NAME` in the file")
 	fs.StringSliceVar(&f.credentialContexts, "credential-context", nil, "credential contexts `A,B`; the first one is written")
 	fs.StringArrayVar(&f.overrides, "credential-override", nil, "take `NAME:VAR=VALUE` instead of a stored credential")
+	fs.StringVar(&f.ports, "ports", "", "the ports `FROM-TO` that the daemons of programs may listen on")
 	fs.StringVar(&f.db, "db", "", "the database `PATH`")
 	fs.StringVar(&f.config, "config", "", "the config file `PATH`")
 	// The names that scripts for GPTScript use.
@@ -99,6 +103,11 @@ func (f *flags) check() error {
 	}
 	if err := one("on-interrupted", f.onInterrupted, "rerun", "report", "fail"); err != nil {
 		return err
+	}
+	if f.ports != "" {
+		if _, err := command.ParsePorts(f.ports); err != nil {
+			return usagef("--ports: %w", err)
+		}
 	}
 	return one("mode", f.mode, "ask", "edits", "plan", "auto")
 }

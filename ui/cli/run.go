@@ -53,6 +53,9 @@ func (h *headless) open(ctx context.Context, ref, input string) error {
 	a := h.a
 	h.console = newConsole(a.io)
 	a.listen(h.say)
+	if !a.f.quiet {
+		a.printed = h.console.writer(a.io.err)
+	}
 	var err error
 	if h.journal, err = h.lease(ctx, ref, input); err != nil {
 		return err
