@@ -72,6 +72,8 @@ type Options struct {
 	Runtime toolrt.Policy
 	// Daemons say how "#!sys.daemon" tools are run; they end with the session.
 	Daemons command.DaemonOptions
+	// Jobs remembers commands in the background; nil: after a crash they are not found.
+	Jobs JobBook
 	// Processes finds the process group of an execution by the name of its output.
 	Processes Processes
 	Env       []string // environment of the program
@@ -173,7 +175,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s.daemons = command.NewDaemons(o.Daemons)
 	s.reader = outputReader(o.Builtins)
 	s.runtime = toolrt.New(toolrt.Options{Policy: o.Runtime, Approver: dispatch{s}, Recorder: dispatch{s}, Observer: dispatch{s},
-		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), Now: o.Now})
+		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), OnJob: s.jobChanged, Now: o.Now})
 	last, err := o.Journal.LastTurn(ctx)
 	switch {
 	case errors.Is(err, ErrNotFound):

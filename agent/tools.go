@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"parley/agent/program"
 	"parley/toolrt"
@@ -56,6 +57,14 @@ func (a asking) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output,
 	tc.Env = append(slices.Clone(tc.Env), env...)
 	in.Call = &tc
 	return a.Tool.Run(ctx, &in)
+}
+
+// Limit is the time limit that the tool reads from the arguments, zero for none.
+func (a asking) Limit(arguments string) time.Duration {
+	if l, ok := a.Tool.(toolrt.Limiter); ok {
+		return l.Limit(arguments)
+	}
+	return 0
 }
 
 // Preview shows what the tool shows.

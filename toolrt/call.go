@@ -111,6 +111,8 @@ type Outcome struct {
 	// Cut says which parts of Message are the output's own when Truncated is set.
 	Cut       *Cut `json:"cut,omitempty"`
 	Abandoned bool `json:"abandoned,omitempty"`
+	// Job is the number of the command that goes on in the background, "" when none does.
+	Job string `json:"job,omitempty"`
 	// Effective is the argument text used when it differs from the model's.
 	Effective string    `json:"effective,omitempty"`
 	Decision  *Decision `json:"decision,omitempty"`

@@ -9,16 +9,22 @@ var errOne = stopCause("the user stopped this call")
 type handle struct {
 	cancel context.CancelCauseFunc
 	pause  func() (resume func())
+	detach func(why string) bool // nil when the call cannot go on in the background
 }
 
-// Cancel stops one running call; the others of its batch go on. It reports whether the call was
-// running.
+// Cancel stops one running call, or the command that it left in the background; the others of its
+// batch go on. It reports whether there was one.
 func (r *Runtime) Cancel(id string) bool {
-	h, ok := r.handleOf(id)
-	if ok {
+	if h, ok := r.handleOf(id); ok {
 		h.cancel(errOne)
+		return true
 	}
-	return ok
+	j, err := r.jobs.find(id)
+	if err != nil || !r.jobs.snapshot(j).Running() {
+		return false
+	}
+	j.cancel(errJobEnded)
+	return true
 }
 
 // Pause stops the clock of a running call, as Invocation.Pause does, until the returned function

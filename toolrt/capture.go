@@ -2,6 +2,7 @@ package toolrt
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -82,6 +83,19 @@ func (c *Capture) excerpt() excerpt {
 	return c.ends.excerpt()
 }
 
+// soFar returns what was written until now; the capture goes on.
+func (c *Capture) soFar() excerpt {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	if c.cleaner.binary {
+		return wholeText(binaryLine(c.cleaner.probe, c.cleaner.size))
+	}
+	d, e := c.cleaner.clone(), c.ends.clone()
+	e.add(d.end())
+	return e.excerpt()
+}
+
 // Text returns what was written, cleaned, and whether that is all of it; if not, it is only the
 // beginning. It is meant to be called when all is written.
 func (c *Capture) Text() (text string, whole bool) {
@@ -148,6 +162,16 @@ func (c *cleaner) pass(last bool) []byte {
 	return c.clean
 }
 
+// clone returns a cleaner that goes on where c stands, without c noticing.
+func (c *cleaner) clone() *cleaner {
+	d := *c
+	d.live, d.clean, d.shown = nil, nil, nil
+	d.sanitizer.partial = slices.Clone(c.sanitizer.partial)
+	d.redaction.held = slices.Clone(c.redaction.held)
+	d.rewrite.line = slices.Clone(c.rewrite.line)
+	return &d
+}
+
 func (c *cleaner) probing(p []byte) {
 	if c.size < binaryProbe {
 		start := p[:min(int64(len(p)), binaryProbe-c.size)]
@@ -187,6 +211,12 @@ func (e *ends) add(p []byte) {
 		n = copy(e.ring[e.next:], p)
 		e.next, p = (e.next+n)%e.keep, p[n:]
 	}
+}
+
+func (e *ends) clone() *ends {
+	d := *e
+	d.head, d.ring = slices.Clone(e.head), slices.Clone(e.ring)
+	return &d
 }
 
 // grow appends p to buf, which never takes more memory than keep.

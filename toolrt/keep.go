@@ -132,6 +132,7 @@ func (p *Prepared) newStream() *stream {
 
 // noteProcess is the Process of an Invocation.
 func (p *Prepared) noteProcess(pgid int, started time.Time) {
+	p.group.Store(int64(pgid))
 	path, err := outputPath(p.r.opts.OutputDir, p.call.OutputID)
 	if err != nil {
 		return

@@ -14,6 +14,12 @@ type Policy struct {
 	LongTimeout time.Duration
 	// CommandTimeout bounds a "#!" command: 30 minutes.
 	CommandTimeout time.Duration
+	// DetachAtLimit moves a command that can go on by itself to the background at its time limit. By
+	// default it is stopped.
+	DetachAtLimit bool
+	// KeepJobs lets commands in the background go on when the runtime is closed. By default they
+	// are ended.
+	KeepJobs bool
 	// CancelGrace is how long a cancelled tool may take to return before it is abandoned: 2 s.
 	CancelGrace time.Duration
 	// StopOnFailure stops a batch at its first failure (R44). The default continues (R43).

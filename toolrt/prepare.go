@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type Prepared struct {
 	received time.Time
 	waited   time.Duration // for the approver
 	ticket   *ticket       // a place at the gate taken already, nil otherwise
+	group    atomic.Int64  // the process group that it started last
 
 	outcome *Outcome // set when the call has ended
 	err     error    // to be handed on with it

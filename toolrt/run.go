@@ -139,10 +139,11 @@ func (p *Prepared) run(ctx context.Context, queue time.Duration) *Outcome {
 	started := p.r.opts.Now()
 	runCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	limit := p.r.timeout(p.spec)
+	limit := p.limit()
+	move := p.detaching()
 	lease := &lease{
 		gate: p.r.gate, exclusive: !p.spec.Flags.parallel(), now: p.r.opts.Now,
-		expire: func() { cancel(errLimit) },
+		expire: func() { p.expire(move, limit, func() { cancel(errLimit) }) },
 	}
 	out := p.newStream()
 	inv := &Invocation{
@@ -153,18 +154,57 @@ func (p *Prepared) run(ctx context.Context, queue time.Duration) *Outcome {
 		Pause:     func() func() { return lease.pause(runCtx) },
 		Process:   p.noteProcess,
 		Seen:      &p.r.seen,
+		Jobs:      p.r,
 		outputs:   p.r.opts.OutputDir,
 		captures:  p.captureOptions(),
 	}
-	defer p.r.reachable(p.call.ID, handle{cancel: cancel, pause: inv.Pause})()
+	h := handle{cancel: cancel, pause: inv.Pause}
+	if move != nil {
+		inv.Background, h.detach = move.asked, move.ask
+	}
+	defer p.r.reachable(p.call.ID, h)()
 	lease.start(p.ticket, limit)
 	p.ticket = nil
 	res := p.supervise(runCtx, inv, lease)
-	out.close()
-	o := p.shape(runCtx, res, out, limit)
-	p.forgetProcesses()
+	var o *Outcome
+	if move != nil && res.out.Detached != nil && res.err == nil {
+		o = p.detached(res.out, out, move.reason())
+	} else {
+		out.close()
+		o = p.shape(runCtx, res, out, limit)
+		p.forgetProcesses()
+	}
 	o.StartedAt, o.Queue, o.Ran = started, queue, lease.elapsed()
 	return o
+}
+
+// limit is how long the call may run: what its arguments name, else its tool's (R24).
+func (p *Prepared) limit() time.Duration {
+	limit := time.Duration(0)
+	if tool, ok := p.call.Tool.(Limiter); ok {
+		_ = p.guard(func() error { limit = tool.Limit(p.args); return nil })
+	}
+	if limit > 0 {
+		return limit
+	}
+	return p.r.timeout(p.spec)
+}
+
+// detaching is how the call can be moved to the background, nil when it cannot.
+func (p *Prepared) detaching() *detaching {
+	if !p.spec.Detaches || p.call.whole() || p.call.secret() {
+		return nil
+	}
+	return newDetaching()
+}
+
+// expire does what is to be done at the call's limit: end it, or move it to the background.
+func (p *Prepared) expire(move *detaching, limit time.Duration, end func()) {
+	if move == nil || !p.r.policy.DetachAtLimit {
+		end()
+		return
+	}
+	move.ask(fmt.Sprintf("it was at its limit of %v", limit))
 }
 
 // supervise runs the tool in a goroutine of its own, guarded against panics and Goexit (R32, R33),

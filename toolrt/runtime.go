@@ -24,6 +24,9 @@ type Options struct {
 	// ReadTool is the name by which the model calls the tool that reads saved outputs. Empty: the
 	// marker of a cut output names the output only.
 	ReadTool string
+	// OnJob is told when a command goes to the background and when it has ended; may be nil. It must
+	// return quickly.
+	OnJob func(Job)
 	// Now is the clock of stored times; time.Now.
 	Now func() time.Time
 	// Log gets what neither the model nor the person is told, such as stacks; nil drops it.
@@ -45,6 +48,7 @@ type Runtime struct {
 	schemas  *schemas
 	seen     Seen
 	late     sync.WaitGroup // abandoned tools that still run
+	jobs     jobs           // commands in the background
 
 	mu        sync.Mutex     // guards the fields below
 	abandoned map[string]int // live abandoned calls by tool
@@ -76,9 +80,11 @@ func New(o Options) *Runtime {
 	}
 }
 
-// Close waits, at most the grace period, for tools that did not end when they were cancelled, and
-// reports how many are still running then.
+// Close ends the commands in the background, those to be kept aside. It waits, at most the grace
+// period, for tools that did not end when they were cancelled, and reports how many are still
+// running then.
 func (r *Runtime) Close() error {
+	r.closeJobs()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

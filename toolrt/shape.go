@@ -195,7 +195,7 @@ func (e excerpt) after(text string) excerpt {
 // passed is the outcome of a result with that text.
 func (p *Prepared) passed(res Output, text presented) *Outcome {
 	o := p.blank()
-	res.Text, res.Capture, res.FromOut = text.text, nil, false
+	res.Text, res.Capture, res.FromOut, res.Detached = text.text, nil, false, nil
 	if res.Meta = json.RawMessage(p.r.redact(string(res.Meta))); !json.Valid(res.Meta) {
 		res.Meta = nil // it could not be stored
 	}

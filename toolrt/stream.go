@@ -32,7 +32,9 @@ type stream struct {
 	started bool
 	closed  bool
 
-	// The rest belongs to the goroutine, and to whoever closed the stream.
+	// work is held while what was written is processed; it is taken before mu. It guards the rest
+	// until the stream is closed; live belongs to the goroutine.
+	work    sync.Mutex
 	cleaner cleaner
 	ends    ends
 	file    *outputFile // nil: not saved
@@ -115,6 +117,8 @@ func (s *stream) pump() {
 
 // take processes what waits and reports whether the stream is closed.
 func (s *stream) take() (closed bool) {
+	s.work.Lock()
+	defer s.work.Unlock()
 	s.mu.Lock()
 	p := s.waiting
 	s.waiting, s.spare = s.spare[:0], nil
@@ -158,6 +162,19 @@ func (s *stream) close() {
 	s.take() // what the goroutine, if there was one, has left
 	s.keep(s.cleaner.end())
 	s.emit()
+}
+
+// soFar returns what was written to a stream until now, what the cleaner holds back included.
+func (s *stream) soFar() excerpt {
+	s.take()
+	s.work.Lock()
+	defer s.work.Unlock()
+	if s.cleaner.binary {
+		return wholeText(binaryLine(s.cleaner.probe, s.cleaner.size))
+	}
+	c, e := s.cleaner.clone(), s.ends.clone()
+	e.add(c.end())
+	return e.excerpt()
 }
 
 // excerpt returns what was written to a closed stream.

@@ -87,6 +87,9 @@ type Spec struct {
 	// HeadShare is the share of the line budget kept from the start of a cut output (R60). Zero
 	// takes the policy's.
 	HeadShare float64
+	// Detaches says that calls can go on in the background: Run watches [Invocation.Background] and
+	// gives what goes on as [Output.Detached].
+	Detaches bool
 	// SecretArgs names top-level arguments that are never shown or stored in clear (R70).
 	SecretArgs []string
 }
@@ -108,6 +111,11 @@ type Invocation struct {
 	Pause func() (resume func())
 	// Process tells the runtime of a started process group, so that a crash can find it.
 	Process func(pgid int, started time.Time)
+	// Background is closed when the call is to go on in the background: Run then returns soon, with
+	// what was printed so far and Output.Detached. Nil when the call cannot.
+	Background <-chan struct{}
+	// Jobs are the commands in the background of this session; nil when there is no runtime.
+	Jobs Jobs
 	// Seen remembers what files held when the runtime's tools last read or wrote them; nil
 	// remembers nothing.
 	Seen *Seen
@@ -126,6 +134,24 @@ func (inv *Invocation) NewCapture() *Capture { return NewCapture(inv.captures) }
 // fs.ErrNotExist when there is none of that id. The caller closes it.
 func (inv *Invocation) OpenOutput(id string) (*SavedOutput, error) {
 	return OpenOutput(inv.outputs, id)
+}
+
+// Jobs is what a tool may ask of the commands in the background; a [Runtime] has them.
+type Jobs interface {
+	// Jobs lists them, oldest first, with the last ones that have ended.
+	Jobs() []Job
+	// JobOutput returns the last part of what one has printed.
+	JobOutput(id string) (string, error)
+	// WaitJob waits until one has ended or ctx ends, and says how it stands.
+	WaitJob(ctx context.Context, id string) (Job, error)
+	// EndJob ends one and returns when it is gone.
+	EndJob(ctx context.Context, id string) error
+}
+
+// Limiter is a Tool whose calls may name a time limit of their own.
+type Limiter interface {
+	// Limit returns the limit that the arguments name, zero for none.
+	Limit(arguments string) time.Duration
 }
 
 // Host is what a tool may ask of the program around it.
@@ -175,6 +201,9 @@ type Output struct {
 	Total int64
 	// Lines counts the lines of the whole output when Total is set.
 	Lines int64
+	// Detached is what goes on in the background after the call. It is taken only from calls whose
+	// Invocation has Background.
+	Detached Detached `json:"-"`
 	// StopTurn ends the turn after the calls already running (R36).
 	StopTurn bool
 	// Secret marks text that must not be stored, shown or sent to events (a credential tool's).

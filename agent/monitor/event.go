@@ -10,6 +10,7 @@ import (
 	"parley/agent/model"
 	"parley/agent/program"
 	"parley/agent/record"
+	"parley/toolrt"
 )
 
 // Type is the kind of an event.
@@ -38,6 +39,8 @@ const (
 	// Paused and Resumed bracket a question to the person, so that console output can wait.
 	Paused  Type = "paused"
 	Resumed Type = "resumed"
+	// JobChanged says that a command went to the background or that one there has ended.
+	JobChanged Type = "job"
 )
 
 // Event is one fact about a run.
@@ -68,6 +71,7 @@ type Event struct {
 	Messages []record.Message `json:"-"`
 	Calls    []record.Call    `json:"-"`
 	Text     string           `json:"-"` // of a Notice
+	Job      *toolrt.Job      `json:"-"` // of a JobChanged
 }
 
 // Delta is a piece of live text.

@@ -71,6 +71,7 @@ func (t *Tool) Spec() toolrt.Spec {
 		Flags:       t.Flags,
 		Timeout:     t.Timeout,
 		Source:      "command",
+		Detaches:    true,
 	}
 }
 
@@ -125,11 +126,17 @@ func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, 
 		}
 		return toolrt.Output{}, t.failure(fmt.Sprintf("prepare command of tool %q: %v", t.Name, err), -1)
 	}
-	defer func() { _ = p.close() }()
+	goesOn := false
+	defer func() {
+		if !goesOn {
+			_ = p.close() // it is in the folder for temporary files
+		}
+	}()
 	s := newStreams(inv)
 	proc := Process{
 		Path: p.path, Args: p.args, Dir: inv.Call.Dir, Env: environ,
 		Stdout: s.stdout(), Stderr: s.stderr(), Started: inv.Process,
+		Detach: inv.Background,
 	}
 	if t.Stdin {
 		proc.Input = inv.Args
@@ -138,6 +145,13 @@ func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, 
 		proc.Confine = Confinement(inv.Call.Dir, inv.Call.Workspace)
 	}
 	res, err := Run(ctx, proc)
+	if res.Detached != nil {
+		goesOn = true
+		res.Detached.after = func() { _ = p.close() }
+		out := s.output()
+		out.Detached = res.Detached
+		return out, nil
+	}
 	if err != nil && ctx.Err() != nil {
 		out := s.output()
 		out.Meta = LeftMeta(res.Left)

@@ -45,6 +45,9 @@ type Process struct {
 	Confine []string
 	// Started is told of the process group; may be nil.
 	Started func(pgid int, started time.Time)
+	// Detach, once it is closed, makes Run return while the program goes on: see [Result.Detached].
+	// Nil never does.
+	Detach <-chan struct{}
 }
 
 // Result says how a program ended.
@@ -55,6 +58,9 @@ type Result struct {
 	State string
 	// Left names processes of the call that still run and could not be ended.
 	Left []Left
+	// Detached is set when Process.Detach was closed first: the program goes on, its output goes
+	// where it went, and the other fields say nothing. The caller waits for it.
+	Detached *Detached
 }
 
 // Left is a process that outlived its call.
@@ -76,18 +82,27 @@ func Run(ctx context.Context, p Process) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer r.close()
 	if p.Started != nil { // before any of its output is passed on
 		p.Started(r.pgid, r.started)
 	}
 	r.run()
-	if r.wait(ctx) {
-		return r.result(), nil
+	if r.wait(ctx, p.Detach) == endDetach {
+		return Result{Code: -1, State: "still running", Detached: &Detached{r: r}}, nil
 	}
-	left := r.end()
-	res := r.result()
-	res.Left = left
-	return res, context.Cause(ctx)
+	return r.finish(ctx)
+}
+
+// finish waits for the end of the program, ends it when ctx ends first, and lets go of it.
+func (r *running) finish(ctx context.Context) (Result, error) {
+	defer r.close()
+	switch r.wait(ctx, nil) {
+	case endContext:
+		left := r.end()
+		res := r.result()
+		res.Left = left
+		return res, context.Cause(ctx)
+	}
+	return r.result(), nil
 }
 
 // running is a started process with its helpers.
@@ -99,6 +114,7 @@ type running struct {
 	pump    *pump
 	feed    *feeder
 	exited  chan struct{} // closed when the program was waited for
+	left    chan struct{} // closed when the program is to go on without us
 	waitErr error         // valid once exited is closed
 }
 
@@ -128,7 +144,7 @@ func start(p Process, mark string) (*running, error) {
 	}
 	defer func() { _ = in.Close() }()
 	cmd.Stdin = in
-	r := &running{cmd: cmd, pump: pump, feed: feed, exited: make(chan struct{})}
+	r := &running{cmd: cmd, pump: pump, feed: feed, exited: make(chan struct{}), left: make(chan struct{})}
 	if err := r.launch(p.Confine, mark); err != nil {
 		pump.close()
 		feed.close()
@@ -166,16 +182,30 @@ func (r *running) launch(confine []string, mark string) error {
 	return nil
 }
 
-// wait waits for the end of the program and of its output, and reports false if ctx ended first.
-func (r *running) wait(ctx context.Context) bool {
+// waitEnd says what ended a wait for a program.
+type waitEnd int
+
+const (
+	endProgram waitEnd = iota // it has ended and its output was read
+	endContext
+	endDetach
+	endLeft // it was left to itself
+)
+
+// wait waits for the end of the program and of its output, or for what comes before.
+func (r *running) wait(ctx context.Context, detach <-chan struct{}) waitEnd {
 	for _, done := range []<-chan struct{}{r.exited, r.pump.done} {
 		select {
 		case <-done:
+		case <-r.left:
+			return endLeft
+		case <-detach:
+			return endDetach
 		case <-ctx.Done():
-			return false
+			return endContext
 		}
 	}
-	return true
+	return endProgram
 }
 
 // end ends the whole tree: ask, wait, force, and at last look for whoever still holds the output.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +19,7 @@ type pump struct {
 	sources []source
 	done    chan struct{} // closed when every pipe was read to its end or given up
 	started bool
+	keep    atomic.Bool // the pipes are handed over when reading stops
 }
 
 // source is the reading end of one pipe, closed when fd is -1.
@@ -93,8 +95,9 @@ func (p *pump) run() {
 	p.started = true
 	go func() {
 		defer close(p.done)
-		defer p.closeSources()
-		p.read()
+		if p.read(); !p.keep.Load() {
+			p.closeSources()
+		}
 	}()
 }
 
@@ -160,4 +163,27 @@ func (p *pump) close() {
 		p.closeSources()
 	}
 	_ = p.poll.Close()
+}
+
+// handOver stops reading and returns the reading ends of the pipes that are still open. The caller
+// closes them.
+func (p *pump) handOver() ([]*os.File, error) {
+	p.keep.Store(true)
+	_ = p.poll.SetReadDeadline(time.Unix(1, 0))
+	<-p.done
+	var files []*os.File
+	for i := range p.sources {
+		fd := p.sources[i].fd
+		if fd < 0 {
+			continue
+		}
+		if err := unix.SetNonblock(fd, false); err != nil { // whoever reads now waits
+			closeAll(files)
+			p.closeSources()
+			return nil, os.NewSyscallError("fcntl", err)
+		}
+		files = append(files, os.NewFile(uintptr(fd), "output"))
+		p.sources[i].fd = -1
+	}
+	return files, nil
 }

@@ -80,3 +80,16 @@ func (p *pump) close() {
 	}
 	closeAll(p.readers)
 }
+
+// handOver stops reading and returns the reading ends of the pipes. The caller closes them.
+func (p *pump) handOver() ([]*os.File, error) {
+	for _, r := range p.readers {
+		if err := r.SetReadDeadline(time.Unix(1, 0)); err != nil {
+			return nil, err // no deadlines on this system's pipes
+		}
+	}
+	<-p.done
+	files := p.readers
+	p.readers = nil
+	return files, nil
+}

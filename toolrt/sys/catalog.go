@@ -76,6 +76,7 @@ var catalog = []builtin{
 		flags:     toolrt.Flags{LongRunning: true},
 		terminal:  true,
 		headShare: 0.3,
+		detaches:  true,
 		run:       execute,
 		display:   named("Running `%s`", "command"),
 		preview:   previewExec,

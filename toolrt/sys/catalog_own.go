@@ -1,5 +1,7 @@
 package sys
 
+import "parley/toolrt"
+
 // The ranges of counts.
 const (
 	maxViewLines = 2000
@@ -80,6 +82,28 @@ var own = []builtin{
 		preview: touching("path", "."),
 	},
 	{
+		name: "sys.jobs",
+		description: "Tells of the commands in the background: how each stands, for how long, and what it has printed. " +
+			"With an id, the last part of what that one has printed; with wait too, it waits for its end first",
+		params: []param{
+			{"id", "(optional) The number of the job. Without it all are listed"},
+			{"wait", "(optional) For how many seconds to wait for the job's end. The default is 0"},
+		},
+		types:   map[string]typing{"id": {}, "wait": {kind: "integer", max: maxJobWait}},
+		flags:   toolrt.Flags{ReadOnly: true, Parallel: true, Idempotent: true, LongRunning: true},
+		run:     listJobs,
+		display: func(a args) string { return quoted("Looking at job `%s`", a.or("id", "list")) },
+	},
+	{
+		name:        "sys.jobs.end",
+		description: "Ends a command in the background, with everything it has started",
+		params:      []param{{"id", "The number of the job"}},
+		types:       map[string]typing{"id": required},
+		flags:       toolrt.Flags{Idempotent: true},
+		run:         endJob,
+		display:     named("Ending job `%s`", "id"),
+	},
+	{
 		name: "sys.read.output",
 		description: "Reads lines of the whole output of an earlier call that was too long and was cut. " +
 			"The note in the cut output gives its id",
@@ -92,6 +116,23 @@ var own = []builtin{
 		flags:   looking,
 		run:     readOutput,
 		display: named("Reading output `%s`", "id"),
+	},
+	{
+		name: "sys.shell",
+		description: "Runs a command in a shell and returns its output. A command that runs on, such as a server, is run in the background: " +
+			"the call returns at once, and sys.jobs tells what it prints. It is ended when the chat is closed",
+		params: []param{
+			{"command", "The command line to run, with its arguments"},
+			{"directory", "(optional) The folder to run it in. The default is the current folder \".\""},
+			{"timeout", "(optional) After how many seconds to stop it. The default is 600"},
+			{"background", "(optional) If true, it goes on in the background and has no time limit. The default is false"},
+		},
+		types: map[string]typing{"command": required, "directory": {}, "timeout": upTo(maxShellSeconds), "background": yesOrNo},
+		flags: toolrt.Flags{LongRunning: true}, terminal: true, headShare: 0.3, detaches: true,
+		limit:   shellLimit,
+		run:     runLimited,
+		display: named("Running `%s`", "command"),
+		preview: previewExec,
 	},
 	{
 		name:        "sys.view",

@@ -21,10 +21,17 @@ var noTerminal = []string{
 
 // execute is sys.exec: a command line in a shell. Its output is stdout and stderr as they came.
 func execute(ctx context.Context, inv *toolrt.Invocation, a args) (toolrt.Output, error) {
+	return runShell(ctx, inv, a, inv.Background)
+}
+
+// runShell runs the command line of a call until it ends, or until background is closed and it goes
+// on by itself.
+func runShell(ctx context.Context, inv *toolrt.Invocation, a args, background <-chan struct{}) (toolrt.Output, error) {
 	dir := a.or("directory", ".")
 	p := command.Process{
 		Path: "/bin/sh", Args: []string{"-c", a["command"]},
 		Dir: absolute(inv.Call.Dir, dir), Env: execEnvironment(inv.Call), Stdout: inv.Out, Started: inv.Process,
+		Detach: background,
 	}
 	if runtime.GOOS == "windows" {
 		p.Path, p.Args = "cmd.exe", []string{"/c", a["command"]}
@@ -33,10 +40,12 @@ func execute(ctx context.Context, inv *toolrt.Invocation, a args) (toolrt.Output
 		p.Confine = command.Confinement(inv.Call.Dir, inv.Call.Workspace)
 	}
 	res, err := command.Run(ctx, p)
-	if err != nil {
-		if ctx.Err() != nil {
-			return toolrt.Output{FromOut: true, Meta: command.LeftMeta(res.Left)}, ctx.Err()
-		}
+	switch {
+	case res.Detached != nil:
+		return toolrt.Output{FromOut: true, Detached: res.Detached}, nil
+	case err != nil && ctx.Err() != nil:
+		return toolrt.Output{FromOut: true, Meta: command.LeftMeta(res.Left)}, ctx.Err()
+	case err != nil:
 		res = command.Result{Code: -1, State: asGiven(err, dir).Error()}
 	}
 	out := toolrt.Output{FromOut: true, IsError: res.Code != 0}

@@ -29,6 +29,10 @@ type builtin struct {
 	headShare float64
 	// terminal marks output of terminal programs.
 	terminal bool
+	// detaches marks tools whose calls can go on in the background.
+	detaches bool
+	// limit is the time limit that a call names; nil when calls cannot.
+	limit func(args args) time.Duration
 	// raw tools read the argument text themselves; args is then nil.
 	raw bool
 	run func(ctx context.Context, inv *toolrt.Invocation, args args) (toolrt.Output, error)
@@ -54,6 +58,7 @@ type args map[string]string
 var (
 	_ toolrt.Tool      = (*builtin)(nil)
 	_ toolrt.Previewer = (*builtin)(nil)
+	_ toolrt.Limiter   = (*builtin)(nil)
 )
 
 // safe lists the tools that are never asked about (5.7).
@@ -128,6 +133,7 @@ func (b *builtin) Spec() toolrt.Spec {
 	return toolrt.Spec{
 		Name: b.name, Description: b.description, Parameters: b.schema(), Validate: b.types != nil, Flags: b.flags,
 		Timeout: b.timeout, Source: "builtin", Terminal: b.terminal, HeadShare: b.headShare,
+		Detaches: b.detaches,
 	}
 }
 

@@ -99,7 +99,7 @@ func TestSchemas(t *testing.T) {
 func TestFlags(t *testing.T) {
 	readOnly := []string{
 		"sys.chat.current", "sys.chat.history", "sys.context", "sys.context.folder", "sys.find", "sys.getenv", "sys.glob", "sys.grep",
-		"sys.http.get", "sys.http.html2text", "sys.ls", "sys.prompt", "sys.read", "sys.read.output", "sys.stat", "sys.time.now", "sys.view",
+		"sys.http.get", "sys.http.html2text", "sys.jobs", "sys.ls", "sys.prompt", "sys.read", "sys.read.output", "sys.stat", "sys.time.now", "sys.view",
 	}
 	for _, name := range Names() {
 		tool, _ := New(name)
@@ -107,7 +107,7 @@ func TestFlags(t *testing.T) {
 		if f.ReadOnly != slices.Contains(readOnly, name) {
 			t.Errorf("%s: read-only %t", name, f.ReadOnly)
 		}
-		if want := f.ReadOnly || name == "sys.write"; f.Idempotent != want {
+		if want := f.ReadOnly || name == "sys.write" || name == "sys.jobs.end"; f.Idempotent != want {
 			t.Errorf("%s: idempotent %t", name, f.Idempotent)
 		}
 		if f.Destructive != (name == "sys.remove") {
