@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/term"
-
 	"parley/agent"
 	"parley/ui/tui/text"
 )
@@ -132,8 +130,7 @@ func (c *console) Prompt(ctx context.Context, q agent.InputQuestion) (agent.Inpu
 		if len(f.Options) > 0 {
 			label += " (" + strings.Join(f.Options, ", ") + ")"
 		}
-		fmt.Fprintf(c.out, "%s > ", text.Strict(label))
-		value, err := c.value(ctx, sensitive)
+		value, err := c.value(ctx, text.Strict(label), sensitive)
 		if err != nil {
 			return agent.InputAnswer{}, err
 		}
@@ -151,13 +148,18 @@ func (c *console) Prompt(ctx context.Context, q agent.InputQuestion) (agent.Inpu
 	return agent.InputAnswer{Values: values, Keep: keep}, nil
 }
 
-func (c *console) value(ctx context.Context, sensitive bool) (string, error) {
-	if !sensitive {
-		return c.line(ctx)
+// value reads one value after its label. What is typed is hidden before the label invites to type.
+func (c *console) value(ctx context.Context, label string, sensitive bool) (string, error) {
+	if sensitive {
+		restore, err := hideTyping(c.in)
+		if err != nil {
+			return "", fmt.Errorf("%s cannot be asked for: what is typed would be shown: %w", label, err)
+		}
+		defer fmt.Fprintln(c.out)
+		defer restore()
 	}
-	b, err := term.ReadPassword(int(c.in.Fd()))
-	fmt.Fprintln(c.out)
-	return string(b), err
+	fmt.Fprintf(c.out, "%s > ", label)
+	return c.line(ctx)
 }
 
 // line reads a line, or returns when ctx ends. A read of the terminal cannot be taken back: what it
