@@ -325,22 +325,14 @@ func (s *Session) makeRule(ctx context.Context, ans ApprovalAnswer) (string, err
 	if err := scope.UnmarshalText([]byte(ans.Scope)); err != nil {
 		return "", err
 	}
-	var rules []approval.Rule
-	for line := range strings.Lines(ans.Rule) {
-		rule, err := approval.ParseRule(effect, strings.TrimSpace(line), scope)
-		if err != nil {
-			return "", fmt.Errorf("rule %q: %w", strings.TrimSpace(line), err)
-		}
-		rules = append(rules, rule)
+	rules, err := ParseRules(effect, ans.Rule, scope)
+	if err != nil {
+		return "", err
 	}
 	for _, rule := range rules {
-		if scope != approval.Session && s.o.SaveRule != nil {
-			if err := s.o.SaveRule(ctx, rule); err != nil {
-				return "", fmt.Errorf("keep rule %s: %w", rule.String(), err)
-			}
+		if err := s.AddRule(ctx, rule); err != nil {
+			return "", err
 		}
-		s.policy.Add(rule)
 	}
-	s.rulesChanged()
 	return strings.TrimSpace(ans.Rule), nil
 }

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"parley/agent/program"
+	"parley/agent/record"
 	"parley/toolrt"
 	"parley/toolrt/approval"
 )
@@ -26,15 +28,68 @@ func (s *Session) pastMatches(rules []approval.Rule) int {
 	s.mu.Lock()
 	past := append([]approval.Facts(nil), s.past...)
 	s.mu.Unlock()
-	trial := approval.New(s.o.Dir, s.o.Workspace, approval.ModeAsk)
-	for _, r := range rules {
-		trial.Add(r)
-	}
+	trial := NewTrial(s.o.Dir, s.o.Workspace, rules)
 	n := 0
 	for _, f := range past {
-		if v := trial.Judge(f); v.Effect == approval.Allow && v.By == "rule" {
+		if trial.matches(f) {
 			n++
 		}
 	}
 	return n
+}
+
+// Trial says of which calls rules would have decided, if nothing else had.
+type Trial struct {
+	policy *approval.Policy
+	effect approval.Effect
+}
+
+// NewTrial tries rules, all of one effect, on the calls of a session with that working folder and
+// workspace.
+func NewTrial(dir, workspace string, rules []approval.Rule) *Trial {
+	t := &Trial{policy: approval.New(dir, workspace, approval.ModeAsk)}
+	for _, r := range rules {
+		r.ID, r.Scope = "", approval.Session
+		t.policy.Add(r)
+		t.effect = r.Effect
+	}
+	return t
+}
+
+// matches reports whether the rules decide, of a command with several parts perhaps together.
+func (t *Trial) matches(f approval.Facts) bool {
+	v := t.policy.Judge(f)
+	return v.Effect == t.effect && v.By == "rule" && (v.Rule == nil || v.Rule.Scope != approval.Builtin)
+}
+
+// Matches reports whether the rules would have decided about a recorded call of the program that its
+// turn was pinned to. A call whose tool the program does not have, and an agent's, match nothing.
+func (t *Trial) Matches(prg *program.Program, builtins *toolrt.Registry, c record.Call, dir, workspace string) bool {
+	f, ok := factsOf(prg, builtins, c, dir, workspace)
+	return ok && t.matches(f)
+}
+
+// factsOf is what would be judged of a recorded call today.
+func factsOf(prg *program.Program, builtins *toolrt.Registry, c record.Call, dir, workspace string) (approval.Facts, bool) {
+	tool := prg.Tool(c.ToolID)
+	if tool == nil || !tool.IsCommand() || c.Agent {
+		return approval.Facts{}, false
+	}
+	f := approval.Facts{Args: c.Input, Category: c.Category, Embedded: prg.Name == EmbeddedName,
+		Call: &toolrt.Call{Dir: dir, Workspace: workspace, Category: c.Category}}
+	if tool.Kind() == program.KindBuiltin {
+		builtin, ok := builtins.Get(tool.BuiltinName())
+		if !ok {
+			return f, false
+		}
+		f.Spec = builtin.Spec()
+		return f, true
+	}
+	readOnly, parallel, idempotent, _ := tool.Flags()
+	f.Call.ScriptHash = hashOf([]byte(tool.Instructions))
+	f.Spec = toolrt.Spec{Name: c.Tool, Source: "command", Flags: toolrt.Flags{ReadOnly: readOnly, Parallel: parallel || readOnly, Idempotent: idempotent}}
+	if tool.Kind() == program.KindHTTP {
+		f.Spec.Source, f.Preview.URL = "http", tool.Interpreter()
+	}
+	return f, true
 }

@@ -49,6 +49,8 @@ type Options struct {
 	Policy   *approval.Policy
 	// SaveRule keeps a rule of scope project or user; nil: such rules last for the session.
 	SaveRule func(ctx context.Context, r approval.Rule) error
+	// ForgetRule takes such a rule out of where it is kept; nil: it comes back with the next session.
+	ForgetRule func(ctx context.Context, r approval.Rule) error
 	// Yes answers every question about a call with yes, protected targets aside.
 	Yes bool
 

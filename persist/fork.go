@@ -114,8 +114,8 @@ func (j *journal) copyTurns(ctx context.Context, t *statements, from int64, last
 		`INSERT INTO messages (session, seq, conversation, is_notice, place, turn, agent, shown, label, model, time_ms, body)
 		SELECT ?1, seq, conversation, is_notice, place, turn, agent, shown, label, model, time_ms, body
 			FROM messages WHERE session = ?2 AND turn <= ?3 ORDER BY id`,
-		`INSERT INTO approvals (session, turn, path, tool, args, args_hash, is_allowed, decision)
-		SELECT ?1, turn, path, tool, args, args_hash, is_allowed, decision
+		`INSERT INTO approvals (session, turn, path, tool, args, args_hash, is_allowed, decision, at_ms)
+		SELECT ?1, turn, path, tool, args, args_hash, is_allowed, decision, at_ms
 			FROM approvals WHERE session = ?2 AND turn <= ?3 ORDER BY id`,
 		`INSERT INTO session_texts (session, text) SELECT ?1, text FROM session_texts WHERE session = ?2 AND ?3 > 0`,
 		`INSERT INTO calls (session, ` + callColumns + `)

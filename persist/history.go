@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"parley/agent/record"
 	"parley/toolrt"
@@ -21,7 +22,8 @@ type HistoryQuery struct {
 	Session string // id; "" means all sessions that are not in the bin
 	Tool    string // name shown; "" means all
 	Status  toolrt.Status
-	Text    string // stands in input or result, whatever its case; "" means all
+	Since   time.Time // created then or later; zero means all
+	Text    string    // stands in input or result, whatever its case; "" means all
 	// Agents gives the calls of agents too.
 	Agents bool
 	Limit  int // at most so many; zero means 100
@@ -60,6 +62,9 @@ func (s *Store) History(ctx context.Context, q HistoryQuery) ([]Execution, error
 	if q.Status != "" {
 		add("status = ?", string(q.Status))
 	}
+	if !q.Since.IsZero() {
+		add("calls.created_ms >= ?", q.Since.UnixMilli())
+	}
 	if q.Text != "" {
 		add(`(input LIKE ? ESCAPE '\' OR result LIKE ? ESCAPE '\')`, likePattern(q.Text), likePattern(q.Text))
 	}
@@ -74,6 +79,20 @@ func (s *Store) History(ctx context.Context, q HistoryQuery) ([]Execution, error
 		WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`, append(args, q.Limit), scanExecution)
 	if err != nil {
 		return nil, fmt.Errorf("history: %w", err)
+	}
+	return list, nil
+}
+
+// Undecided returns executions that ran with no decision on record, of one session or (with "") of
+// all that are not in the bin. There are none unless somebody has changed the database.
+func (s *Store) Undecided(ctx context.Context, session string) ([]Execution, error) {
+	list, err := viewList(ctx, s, `SELECT calls.id, sessions.id, `+qualified("calls", callColumns)+`
+		FROM calls CROSS JOIN sessions ON sessions.num = calls.session
+		WHERE (sessions.id = ?1 OR ?1 = '' AND deleted_ms IS NULL) AND is_agent = 0 AND started_ms IS NOT NULL
+			AND calls.decision IS NULL AND status NOT IN ('skipped', 'denied') AND tool_id <> ''
+		ORDER BY calls.id`, []any{session}, scanExecution)
+	if err != nil {
+		return nil, fmt.Errorf("executions without a decision: %w", err)
 	}
 	return list, nil
 }

@@ -220,12 +220,7 @@ func (j *journal) Calls(ctx context.Context, turn int) ([]record.Call, error) {
 
 // Text implements [agent.Journal].
 func (j *journal) Text(ctx context.Context, hash string) (string, error) {
-	body, found, err := viewRow(ctx, j.store, `SELECT body FROM texts WHERE hash = ?`, []any{hash},
-		func(row scanner) (body string, err error) { return body, row.Scan(&body) })
-	if err == nil && !found {
-		err = fmt.Errorf("text %s: %w", hash, agent.ErrNotFound)
-	}
-	return body, err
+	return j.store.Text(ctx, hash)
 }
 
 // OutputDir implements [agent.Journal]. The folder is not made here.

@@ -119,6 +119,19 @@ func (s *Store) Call(ctx context.Context, session, path string) (record.Call, er
 	return call, nil
 }
 
+// Text returns the text of that hash, whichever session brought it, or [agent.ErrNotFound].
+func (s *Store) Text(ctx context.Context, hash string) (string, error) {
+	body, found, err := viewRow(ctx, s, `SELECT body FROM texts WHERE hash = ?`, []any{hash},
+		func(row scanner) (body string, err error) { return body, row.Scan(&body) })
+	if err == nil && !found {
+		err = agent.ErrNotFound
+	}
+	if err != nil {
+		return "", fmt.Errorf("text %s: %w", hash, err)
+	}
+	return body, nil
+}
+
 // number returns the number of a session's row, or [agent.ErrNotFound].
 func (s *Store) number(ctx context.Context, id string) (num int64, err error) {
 	num, found, err := viewRow(ctx, s, `SELECT num FROM sessions WHERE id = ?`, []any{id},

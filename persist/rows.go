@@ -148,8 +148,8 @@ func (j *journal) putApproval(ctx context.Context, t *statements, a *record.Appr
 	if err != nil || found {
 		return err
 	}
-	if _, err := t.exec(ctx, `INSERT INTO approvals (session, turn, path, args_hash, decision, tool, args, is_allowed)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, append(key, a.Tool, a.Args, a.Decision.Allow)...); err != nil {
+	if _, err := t.exec(ctx, `INSERT INTO approvals (session, turn, path, args_hash, decision, tool, args, is_allowed, at_ms)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(key, a.Tool, a.Args, a.Decision.Allow, millis(a.Decision.At))...); err != nil {
 		return err
 	}
 	_, err = queryRow(ctx, t, `SELECT last_insert_rowid()`, nil, &a.ID)

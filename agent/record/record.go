@@ -199,13 +199,13 @@ func (e Entry) InDoubt() bool { return !e.Finished && !e.Repeatable }
 
 // Approval is one decision about a call, append-only.
 type Approval struct {
-	ID       int64 // set by the store
-	Turn     int
-	Path     string
-	Tool     string
-	Args     string // redacted
-	ArgsHash string
-	Decision toolrt.Decision
+	ID       int64           `json:"id"` // set by the store
+	Turn     int             `json:"turn"`
+	Path     string          `json:"path"`
+	Tool     string          `json:"tool"`
+	Args     string          `json:"args"` // redacted
+	ArgsHash string          `json:"argsHash"`
+	Decision toolrt.Decision `json:"decision"`
 }
 
 // Text is a text kept once by its hash: a linked program, a system message, a tool list.

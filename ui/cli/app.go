@@ -398,7 +398,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 			prg, _, err := a.loadProgram(ctx, row.Program, row.SubTool)
 			return prg, err
 		},
-		SaveRule:    a.saveRule,
+		SaveRule: a.saveRule, ForgetRule: a.forgetRule,
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
 		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Env: a.environment(row.Workspace),
 		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(),

@@ -64,7 +64,7 @@ func (b *backend) chat(ctx context.Context, journal agent.Journal) (tui.Chat, er
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	return &screenChat{Session: s, store: b.a.store, hub: hub, outputs: journal.OutputDir(), open: b.a.opener(journal.Session())}, nil
+	return &screenChat{Session: s, a: b.a, store: b.a.store, hub: hub, outputs: journal.OutputDir(), open: b.a.opener(journal.Session())}, nil
 }
 
 func (b *backend) Sessions(ctx context.Context, all bool, text string) ([]record.Session, error) {
@@ -100,7 +100,7 @@ func (b *backend) SaveConfig(_ context.Context, key, value string) error {
 	if b.a.paths.config == "" {
 		return errors.New("there is no home folder to keep settings in")
 	}
-	return setConfig(b.a.paths.config, key, value)
+	return b.a.setConfig(b.a.paths.config, key, value)
 }
 
 func (b *backend) History(ctx context.Context, limit int) ([]string, error) {
@@ -127,6 +127,7 @@ func (b *backend) Models(ctx context.Context) ([]string, error) {
 // what is read.
 type screenChat struct {
 	*agent.Session
+	a       *app
 	store   *persist.Store
 	hub     *monitor.Hub
 	outputs string
@@ -136,6 +137,7 @@ type screenChat struct {
 var (
 	_ tui.Chat     = (*screenChat)(nil)
 	_ tui.Windowed = (*screenChat)(nil)
+	_ tui.Ruled    = (*screenChat)(nil)
 )
 
 // Send runs a turn, and another one for what was handed over too late to enter it.

@@ -79,6 +79,7 @@ func newRoot(io streams) *cobra.Command {
 	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
 	root.AddCommand(runCommand(io), sessionsCommand(io), historyCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io),
 		credentialsCommand(io), modelsCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io), daemonCommand(io))
+	root.AddCommand(recordCommands(io)...)
 	for _, cmd := range root.Commands() {
 		wrongUse(cmd)
 	}

@@ -135,25 +135,11 @@ func (c config) policy() toolrt.Policy {
 	return p
 }
 
-// setConfig changes one top-level setting in the file and leaves every other byte's meaning as it
-// is: unknown order and spacing of the rest are kept by re-indenting only what was parsed.
-func setConfig(path, key string, value any) error {
-	data, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read config: %w", err)
-	}
-	fields := map[string]json.RawMessage{}
-	if len(bytes.TrimSpace(data)) > 0 {
-		if err := json.Unmarshal(data, &fields); err != nil {
-			return fmt.Errorf("config %s cannot be changed: %w", path, err)
-		}
-	}
-	if fields[key], err = json.Marshal(value); err != nil {
-		return fmt.Errorf("set %s: %w", key, err)
-	}
-	out, err := json.MarshalIndent(fields, "", "  ")
+// setConfig changes one top-level setting in the file at path and leaves every other byte as it is.
+func (a *app) setConfig(path, key string, value any) error {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("set %s: %w", key, err)
 	}
-	return writeFile(path, append(out, '\n'))
+	return a.changeSettings(path, func(data []byte) ([]byte, error) { return setMember(data, 0, key, text) })
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,44 +43,55 @@ func (a *app) trustedHashes() ([]string, error) {
 	return hashes, nil
 }
 
-// saveRule keeps a rule in the project's or the user's settings. A project file that parley itself
-// changed at the person's word stays as trusted as it was, or is trusted if it is new.
-func (a *app) saveRule(_ context.Context, r approval.Rule) error {
+// settingsOf is the settings file that rules of a scope stand in.
+func (a *app) settingsOf(scope approval.Scope) (string, error) {
 	path := a.paths.config
-	if r.Scope == approval.Project {
+	if scope == approval.Project {
 		path = a.paths.project()
 	}
 	if path == "" {
-		return errors.New("there is no home folder to keep it in")
+		return "", errors.New("there is no home folder to keep it in")
 	}
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	var file struct {
-		Permissions permissions `json:"permissions"`
-	}
-	if len(before) > 0 {
-		if err := json.Unmarshal(before, &file); err != nil {
-			return fmt.Errorf("%s cannot be changed: %w", path, err)
-		}
-	}
-	list := &file.Permissions.Allow
-	if r.Effect == approval.Deny {
-		list = &file.Permissions.Deny
-	}
-	rule, err := json.Marshal(r.String())
+	return path, nil
+}
+
+// saveRule keeps a rule in the project's or the user's settings.
+func (a *app) saveRule(_ context.Context, r approval.Rule) error {
+	path, err := a.settingsOf(r.Scope)
 	if err != nil {
-		return fmt.Errorf("keep the rule %s: %w", r, err)
-	}
-	if !slices.ContainsFunc(*list, func(old json.RawMessage) bool { return bytes.Equal(old, rule) }) {
-		*list = append(*list, rule)
-	}
-	if err := setConfig(path, "permissions", file.Permissions); err != nil {
 		return err
 	}
-	if r.Scope != approval.Project || len(before) > 0 && !a.trusted(approval.FileHash(before)) {
-		return nil
+	return a.changeRules(path, r.Scope, func(data []byte) ([]byte, error) { return addRule(data, r.Effect.String(), r.String()) })
+}
+
+// forgetRule takes a rule out of the project's or the user's settings.
+func (a *app) forgetRule(_ context.Context, r approval.Rule) error {
+	path, err := a.settingsOf(r.Scope)
+	if err != nil {
+		return err
+	}
+	return a.changeRules(path, r.Scope, func(data []byte) ([]byte, error) {
+		return removeRule(data, r.Effect.String(), func(text string) bool {
+			old, err := approval.ParseRule(r.Effect, text, r.Scope)
+			return err == nil && old.String() == r.String()
+		})
+	})
+}
+
+// changeRules changes the rules in a settings file. A project file that parley itself changed at the
+// person's word stays as trusted as it was, or is trusted if it is new.
+func (a *app) changeRules(path string, scope approval.Scope, edit func(data []byte) ([]byte, error)) error {
+	trusted := false
+	err := a.changeSettings(path, func(data []byte) ([]byte, error) {
+		before, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		trusted = len(before) == 0 || a.trusted(approval.FileHash(before))
+		return edit(data)
+	})
+	if err != nil || scope != approval.Project || !trusted {
+		return err
 	}
 	after, err := os.ReadFile(path)
 	if err != nil {

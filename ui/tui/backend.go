@@ -6,6 +6,7 @@ import (
 	"parley/agent"
 	"parley/agent/monitor"
 	"parley/agent/record"
+	rules "parley/toolrt/approval"
 )
 
 // Chat is an open session as the screen uses it. Methods without a context return at once; those
@@ -66,6 +67,26 @@ type Chat interface {
 
 	// Close ends the session's turn, if one runs, and releases it.
 	Close() error
+}
+
+// Ruled is a Chat that tells of its rules and of the decisions about its calls (/permissions,
+// /approvals). The same data is behind `parley approvals`.
+type Ruled interface {
+	// Rules lists the rules in force, the built-in ones included, in the order they were added. It
+	// returns at once.
+	Rules() []rules.Rule
+	// AddRule puts rules (one a line) in force at once, for open questions too, and keeps those of
+	// scope project and user. What cannot be parsed is an error that shows the column.
+	AddRule(ctx context.Context, effect rules.Effect, text string, scope rules.Scope) error
+	// RevokeRule takes a rule out of force at once and out of the settings that keep it.
+	// agent.ErrNotFound says that there is none of that ID; built-in rules cannot be revoked.
+	RevokeRule(ctx context.Context, id string) error
+	// TryRule returns the calls of this session that rules (one a line) would have decided about,
+	// newest first.
+	TryRule(ctx context.Context, effect rules.Effect, text string) ([]record.Call, error)
+	// Decisions returns up to limit decisions about calls of this session, newest first: those
+	// before the one of that id, or the newest when it is 0.
+	Decisions(ctx context.Context, before int64, limit int) ([]record.Approval, error)
 }
 
 // Backend opens sessions for the screen.
