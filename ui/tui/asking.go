@@ -21,6 +21,10 @@ type asking struct {
 	// with Tab: it arms only by Tab then.
 	armed, held bool
 	tag         int // of the newest arming timer
+	// batch is the view of all calls of a reply, nil when it is closed. away says that one question
+	// of it is shown in its own dialog.
+	batch *prompt.Batch
+	away  bool
 }
 
 // armDue says that no key came for armDelay after the timer with this tag was started.
@@ -49,6 +53,9 @@ func (m *screen) mayArm() bool {
 // rearm disarms the question shown and starts its timer anew. Each question arms anew, also after
 // an answer.
 func (m *screen) rearm() tea.Cmd {
+	if b := m.asking.batch; b != nil && m.asking.armed && b.Undecided() > 0 {
+		return nil // the list stays as it is when one of its questions is answered
+	}
 	m.asking.armed = false
 	m.asking.tag++
 	if !m.mayArm() {
@@ -82,6 +89,7 @@ func (m *screen) questionsCame(msg questionsCame) tea.Cmd {
 	}
 	a.prompts = next
 	m.panel.SetWaiting(waiting(msg.open))
+	m.setBatch()
 	return tea.Batch(m.show(shown), m.opts.Questions.wait(m.tasks))
 }
 
@@ -145,7 +153,10 @@ func (m *screen) promptMessage(msg tea.Msg) (tea.Cmd, bool) {
 		// Stopping is interrupting: what is queued is not sent by itself then.
 		m.session.interrupted = m.session.interrupted || msg.Answer.Stop
 		m.opts.Questions.answer(msg.ID, msg.Answer)
-		return m.removePrompt(msg.ID), true
+		m.asking.away = false
+		cmd := m.removePrompt(msg.ID)
+		m.setBatch()
+		return cmd, true
 	case prompt.InputAnswered:
 		m.opts.Questions.answer(msg.ID, msg.Answer)
 		return m.removePrompt(msg.ID), true
@@ -157,6 +168,13 @@ func (m *screen) promptMessage(msg tea.Msg) (tea.Cmd, bool) {
 		m.asking.at = ((m.asking.at+msg.By)%n + n) % n
 		m.asking.held = false
 		return m.rearm(), true
+	case prompt.WantBatch:
+		m.openBatch()
+		return nil, true
+	case prompt.BatchClosed:
+		return m.closeBatch(), true
+	case prompt.BatchOpens:
+		return m.fromBatch(msg), true
 	case prompt.WantText:
 		m.asking.armed, m.asking.held = false, true
 		return nil, true

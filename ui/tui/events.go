@@ -69,6 +69,7 @@ func (m *screen) events(msg eventsCame) tea.Cmd {
 	if !pieces {
 		m.panel.Tick(m.opts.Now(), m.session.running)
 		m.session.row = m.session.chat.Row()
+		m.setBatch()
 	}
 	if len(msg.events) > 0 {
 		m.session.blank = false

@@ -155,6 +155,9 @@ func (m *screen) promptKey(a keymap.Action, msg tea.KeyPressMsg) tea.Cmd {
 		m.asking.armed, m.asking.held = false, true
 		return nil
 	}
+	if cmd, ok := m.batchKey(msg); ok {
+		return cmd
+	}
 	if p.Editing() || p.FullScreen() || p.Kind() == prompt.Input {
 		return m.toPrompt(msg)
 	}
@@ -183,7 +186,7 @@ func (m *screen) escape(msg tea.KeyPressMsg) tea.Cmd {
 			m.leavePane()
 		}
 	case m.prompt() != nil:
-		return m.toPrompt(msg)
+		return m.toQuestion(msg)
 	case m.session.running:
 		return m.interrupt()
 	default:
@@ -211,7 +214,7 @@ func (m *screen) cancel(msg tea.KeyPressMsg) tea.Cmd {
 		m.say("cleared: Up or undo brings the text back")
 		return nil
 	case m.prompt() != nil:
-		return m.toPrompt(msg)
+		return m.toQuestion(msg)
 	case m.page == pageChat && m.session.running:
 		return m.interrupt()
 	}

@@ -123,7 +123,12 @@ func (m *screen) drawPrompt(w, h int) ([]string, *tea.Cursor) {
 		Place: m.asking.at + 1, Total: len(m.asking.prompts),
 		QueuedBehind: len(m.asking.prompts) - m.asking.at - 1, Now: m.opts.Now(),
 	}
-	view := p.View(w, h, st, m.style)
+	view := ""
+	if m.batchShown() {
+		view = m.asking.batch.View(w, h, m.style)
+	} else {
+		view = p.View(w, h, st, m.style)
+	}
 	if view == "" {
 		return nil, nil
 	}
@@ -134,7 +139,7 @@ func (m *screen) drawPrompt(w, h int) ([]string, *tea.Cursor) {
 	for i := range lines {
 		lines[i] = text.Fit(lines[i], w, "")
 	}
-	if !m.asking.armed {
+	if !m.asking.armed || m.batchShown() {
 		return lines, nil
 	}
 	c := p.Cursor(w, h, st, m.style)

@@ -114,6 +114,22 @@ func (m *Model) WantsOlder() (turn int, ok bool) {
 	return m.tree.order[0], index(rows, m.cursor[tabCalls]) == 0 && m.cursor[tabCalls] != ""
 }
 
+// Siblings are the calls of the reply in which a call was made, in order; nil when it is not known.
+func (m *Model) Siblings(path string) []record.Call {
+	n := m.tree.nodes[path]
+	if n == nil {
+		return nil
+	}
+	var calls []record.Call
+	for _, p := range m.tree.turns[n.call.Turn] {
+		if c := m.tree.nodes[p].call; c.Parent == n.call.Parent && c.Round == n.call.Round && c.Category == "" {
+			calls = append(calls, c)
+		}
+	}
+	slices.SortStableFunc(calls, func(a, b record.Call) int { return a.Index - b.Index })
+	return calls
+}
+
 // Working counts the calls that run.
 func (m *Model) Working() int { return m.tree.working }
 

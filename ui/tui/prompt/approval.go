@@ -49,6 +49,12 @@ func (a *approval) Kind() Kind       { return Approval }
 func (a *approval) Path() string     { return a.q.Path }
 func (a *approval) FullScreen() bool { return a.stage == reading }
 
+// AtRest reports whether a question shows its answers: nothing is being typed, read or chosen in it.
+func AtRest(p Prompt) bool {
+	a, ok := p.(*approval)
+	return ok && a.stage == asking
+}
+
 func (a *approval) Editing() bool {
 	return a.stage == ruling || a.stage == giving || a.stage == editing
 }
@@ -146,6 +152,8 @@ func (a *approval) askKey(k string) tea.Cmd {
 		a.read(k, a.explained())
 	case ".":
 		return send(WantPanel{Path: a.q.Path})
+	case "b":
+		return send(WantBatch{ID: a.q.ID})
 	case "[":
 		return send(MoveQuestion{By: -1})
 	case "]":

@@ -145,7 +145,7 @@ func (a *approval) answers(k *canvas) {
 	option("n", "deny", "the model is told \"denied by the user\"")
 	option("r", "deny with reason", "type it, Enter sends")
 	option("e", "edit arguments", "change, then answer again")
-	more := []string{"v", "all", "x", "explain", ".", "call panel"}
+	more := []string{"v", "all", "x", "explain", "b", "whole batch", ".", "call panel"}
 	if a.q.Preview.Diff != "" {
 		more = append([]string{"d", "diff"}, more...)
 	}

@@ -102,6 +102,9 @@ type Ended struct {
 	Err  error
 }
 
+// WantBatch asks to show all calls of the reply that a question belongs to.
+type WantBatch struct{ ID string }
+
 // WantText asks to give the keys back to the text.
 type WantText struct{}
 

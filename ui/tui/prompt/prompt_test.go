@@ -435,6 +435,81 @@ func TestTabLeavesTheLastField(t *testing.T) {
 	}
 }
 
+func batch() (*Batch, []Prompt) {
+	first, second := shell("git diff HEAD~3"), issue()
+	first.Path, first.ID, first.Place, first.Batch = "0/2.1", "q1", 1, 4
+	asks := []Prompt{NewApproval(first), NewApproval(second)}
+	calls := []record.Call{
+		{Path: "0/2.0", Label: "1", Round: 2, Tool: "sys.find", Input: `{"pattern":"**/*login*_test.go"}`, Status: toolrt.StatusSuccess, Decision: &toolrt.Decision{Allow: true, By: "rule"}},
+		{Path: "0/2.1", Label: "2", Round: 2, Tool: "sys.exec", Input: first.Arguments, Status: toolrt.StatusWaiting},
+		{Path: "0/2.2", Label: "3", Round: 2, Tool: "github.create_issue", Input: second.Arguments, Status: toolrt.StatusWaiting},
+		{Path: "0/2.3", Label: "4", Round: 2, Tool: "tester", Agent: true, Input: "run the \x1b[2Jtests", Status: toolrt.StatusPending},
+	}
+	return NewBatch(asks[0], calls, asks), asks
+}
+
+func TestBatchScreens(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{120, 18}, {80, 14}, {60, 10}, {40, 6}} {
+		b, _ := batch()
+		view := b.View(size.w, size.h, plainSet(t))
+		golden(t, fmt.Sprintf("batch-%dx%d", size.w, size.h), view)
+		for _, l := range strings.Split(view, "\n") {
+			if ansi.StringWidth(l) != size.w {
+				t.Errorf("%d cells: %q", ansi.StringWidth(l), l)
+			}
+		}
+	}
+}
+
+// The view answers one question or all that wait; no key that somebody types by accident answers.
+func TestBatchKeys(t *testing.T) {
+	once, deny := agent.ApprovalAnswer{Allow: true, Scope: "once"}, agent.ApprovalAnswer{Scope: "once"}
+	rule := agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: "sys.exec(git *)"}
+	for _, c := range []struct {
+		keys string
+		want []tea.Msg
+	}{
+		{"y", []tea.Msg{ApprovalAnswered{"q1", once}}},
+		{"y n", []tea.Msg{ApprovalAnswered{"q1", once}, ApprovalAnswered{"q3", deny}}},
+		{"j n", []tea.Msg{ApprovalAnswered{"q3", deny}}},
+		{"s", []tea.Msg{ApprovalAnswered{"q1", rule}}},
+		{"Y", []tea.Msg{ApprovalAnswered{"q1", once}, ApprovalAnswered{"q3", once}, BatchClosed{}}},
+		{"y N", []tea.Msg{ApprovalAnswered{"q1", once}, ApprovalAnswered{"q3", deny}, BatchClosed{}}},
+		{"esc", []tea.Msg{ApprovalAnswered{"q1", deny}, ApprovalAnswered{"q3", deny}, BatchClosed{}}},
+		{"enter", []tea.Msg{BatchClosed{}}},
+		{"a", []tea.Msg{BatchOpens{"q1", keyPress("a")}}},
+		{"k y", nil}, // a call that needs no answer
+		{"space 1 2", nil},
+	} {
+		b, _ := batch()
+		b.View(80, 16, plainSet(t))
+		var got []tea.Msg
+		for _, k := range strings.Fields(c.keys) {
+			got = append(got, told(b.Update(keyPress(k)))...)
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, want %+v", c.keys, got, c.want)
+		}
+	}
+}
+
+// told runs a command and returns its messages.
+func told(cmd tea.Cmd) []tea.Msg {
+	if cmd == nil {
+		return nil
+	}
+	msg := cmd()
+	batch, ok := msg.(tea.BatchMsg)
+	if !ok {
+		return []tea.Msg{msg}
+	}
+	var msgs []tea.Msg
+	for _, c := range batch {
+		msgs = append(msgs, told(c)...)
+	}
+	return msgs
+}
+
 // Every dialog keeps to its room at every size, in every state of it.
 func TestAnySize(t *testing.T) {
 	q := shell("echo 日本語 && " + strings.Repeat("y", 300))
