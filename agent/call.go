@@ -57,6 +57,7 @@ type call struct {
 	// shownQuestions counts the questions about this call, so that each has an id of its own.
 	shownQuestions int
 	prompts        int // questions in this turn
+	loopsFrom      int // the message from which on loops are looked for
 	need           *credentialNeed
 	// unanswered is what the call's command asked through the prompt server and nobody answered.
 	unanswered atomic.Pointer[NobodyError]

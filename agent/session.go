@@ -83,6 +83,8 @@ type Options struct {
 	Workspace string
 	// MaxToolRounds is the limit of 4.5; zero means 50.
 	MaxToolRounds int
+	// Loop says when an agent goes round in circles.
+	Loop LoopPolicy
 	// Rescue keeps rows that could not be committed and returns where; nil drops them.
 	Rescue func(rows record.Rows) (string, error)
 	Now    func() time.Time // nil: time.Now

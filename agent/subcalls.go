@@ -19,6 +19,10 @@ import (
 func (c *call) batch(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	refused, err := c.guardLoop(ctx)
+	if err != nil {
+		return c.batchError(nil, err)
+	}
 	var subs []*subCall
 	var calls []*toolrt.Call
 	for i, st := range c.state.Subs {
@@ -30,6 +34,7 @@ func (c *call) batch(ctx context.Context) error {
 			return err
 		}
 		sub.placeIn(len(c.state.Subs))
+		sub.tc.Refused = refused[i]
 		subs, calls = append(subs, sub), append(calls, sub.tc)
 	}
 	outcomes, err := c.t.s.runtime.ExecuteBatch(ctx, calls)
@@ -206,7 +211,7 @@ func (c *call) missingRow(st *callState, o *toolrt.Outcome) record.Call {
 	now := c.t.s.now()
 	return record.Call{Path: st.Path, Parent: c.path, Turn: c.t.row.Number, Label: st.Label, WireID: st.WireID,
 		Round: c.state.Rounds, Index: o.Call.Index, Tool: st.ToolName, Input: c.t.s.redact(st.Input),
-		Status: o.Status, Result: o.Message, Error: string(toolrt.KindNotFound), Created: now, Finished: now}
+		Status: o.Status, Result: o.Message, Error: string(o.Err.Kind), Created: now, Finished: now}
 }
 
 // subCallEvents lists the pending calls by wire id.

@@ -34,6 +34,10 @@ type Call struct {
 	// Script is the text of a command tool as it will run, for questions; empty for built-ins.
 	Script string
 
+	// Refused, if not nil, ends the call before it is checked: the agent has seen that it goes round
+	// in circles (4.1).
+	Refused *Error
+
 	// Whole says that the result must not be cut: the program's own result, or text that goes
 	// through filters before it becomes a message. Calls with a Category are whole as well.
 	Whole bool

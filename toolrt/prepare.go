@@ -52,6 +52,10 @@ func (r *Runtime) Prepare(ctx context.Context, call *Call) *Prepared {
 // receive resolves and checks a call, without asking.
 func (r *Runtime) receive(call *Call) *Prepared {
 	p := &Prepared{r: r, call: call, received: r.opts.Now()}
+	if call.Refused != nil {
+		e := *call.Refused
+		return p.refuse(&e)
+	}
 	if call.Tool == nil {
 		return p.refuse(unknownTool(call))
 	}
