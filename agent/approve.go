@@ -122,7 +122,11 @@ func (c *call) askPerson(ctx context.Context, tc *toolrt.Call, facts approval.Fa
 		if t.s.o.Authorizer == nil {
 			return t.deny(facts, v), nil
 		}
-		return c.question(ctx, tc, facts, v)
+		d, err := c.question(ctx, tc, facts, v)
+		if errors.Is(err, ErrNobody) {
+			return t.deny(facts, v), nil // there was somebody to ask, but nobody behind
+		}
+		return d, err
 	})
 	if d.By == "nobody" {
 		t.mu.Lock()

@@ -69,7 +69,11 @@ func (c *call) commandResult(o *toolrt.Outcome) (*callState, error) {
 			return nil, errInterrupted
 		}
 		if c.state.Category != "" && o.Err.Kind == toolrt.KindDenied {
-			return nil, fmt.Errorf("%s %s: %s", c.state.Category, c.name(), o.Err.Message) // it does not say what was denied
+			// The message does not say what was denied.
+			if o.Decision != nil && o.Decision.By == "nobody" {
+				return nil, fmt.Errorf("%s %s: %s: %w", c.state.Category, c.name(), o.Err.Message, ErrNotAllowed)
+			}
+			return nil, fmt.Errorf("%s %s: %s", c.state.Category, c.name(), o.Err.Message)
 		}
 		return nil, errors.New(o.Err.Message)
 	}
@@ -205,7 +209,7 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 			if o.Err != nil && errors.Is(o.Err.Cause, ErrNobody) {
 				return nil, record.Rows{}, o.Err.Cause // stays open: asked again when somebody is there
 			}
-			if waits := c.unanswered.Load(); waits != nil && o.Failed() && c.state.Category == categoryCredential {
+			if waits := c.unanswered.Load(); waits != nil && o.Failed() {
 				return nil, record.Rows{}, waits // the same, asked by the tool's command
 			}
 			c.withhold(o)

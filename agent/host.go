@@ -12,6 +12,7 @@ import (
 	"parley/agent/monitor"
 	"parley/agent/record"
 	"parley/toolrt"
+	"parley/toolrt/sys"
 )
 
 // host is what a call's tool may ask of the program around it (toolrt.Host).
@@ -115,6 +116,32 @@ func (h host) Context(context.Context) (json.RawMessage, error) {
 	return json.Marshal(map[string]any{"program": h.c.t.prg, "call": cc})
 }
 
+// LendProvider lends the program's model provider to a command (sys.model.provider.credential). The
+// variables are those of OpenAI's protocol.
+func (h host) LendProvider(ctx context.Context) (map[string]string, error) {
+	lent, err := h.c.lend(ctx, h.c.t.model.Ref())
+	if err != nil {
+		return nil, err
+	}
+	if !lent.OpenAI {
+		return nil, fmt.Errorf("the model %s does not speak OpenAI's protocol, which this credential is for; run the program with --model openai/NAME", lent.Model)
+	}
+	return map[string]string{"OPENAI_API_KEY": lent.Token, "OPENAI_BASE_URL": lent.URL}, nil
+}
+
+// lend lends the provider of a model; its token is known to the redactor.
+func (c *call) lend(ctx context.Context, ref string) (Lent, error) {
+	s := c.t.s
+	if s.o.Lend == nil {
+		return Lent{}, errors.New("this program cannot lend its model provider")
+	}
+	lent, err := s.o.Lend(ctx, ref)
+	if err == nil && lent.Token != "" {
+		s.addSecret("provider "+lent.Model, lent.Token)
+	}
+	return lent, err
+}
+
 // credentialNeed is what a credential tool's call is for.
 type credentialNeed struct {
 	name string   // of the credential
@@ -163,4 +190,7 @@ func names(env map[string]string) []string {
 	return slices.Sorted(maps.Keys(env))
 }
 
-var _ toolrt.Host = host{}
+var (
+	_ toolrt.Host = host{}
+	_ sys.Lender  = host{}
+)

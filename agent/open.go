@@ -11,6 +11,10 @@ import (
 // ErrNobody says that an approval or an input was needed and nobody is there to give it.
 var ErrNobody = errors.New("nobody is there to ask")
 
+// ErrNotAllowed says that a turn has ended because a context, filter or credential was denied for want
+// of a person. Unlike ErrNobody it leaves nothing open.
+var ErrNotAllowed = errors.New("nobody was there to allow it")
+
 // NobodyError is the question that nobody was there to answer. It is ErrNobody.
 type NobodyError struct {
 	Question   string   // what was asked

@@ -28,7 +28,8 @@ const maxQuestion = 1 << 20
 
 // promptServer lets a command of a call, which may run parley again, ask the person at this
 // process: POST / with a question as sys.prompt takes it, POST /authorize with a question about a
-// call. It listens on the loopback address, and each call has a token of its own, so that the
+// call, POST /provider with {"model": "provider/name"} (or without, for the program's own) for the
+// use of a model's provider, see [Lent]. It listens on the loopback address, and each call has a token of its own, so that the
 // question names who asks.
 type promptServer struct {
 	url  string
@@ -49,6 +50,7 @@ func startPromptServer() (*promptServer, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{$}", p.handle(p.prompt))
 	mux.HandleFunc("POST /authorize", p.handle(p.authorize))
+	mux.HandleFunc("POST /provider", p.handle(p.provider))
 	p.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		defer close(p.done)
@@ -155,13 +157,22 @@ func (p *promptServer) authorize(ctx context.Context, c *call, body []byte) (any
 	return s.o.Authorizer.Authorize(ctx, q)
 }
 
-// prompts returns the session's prompt server, started at its first use. Nil means that nobody can
-// be asked or that it cannot be started. With always it is there where nobody can be asked too, to
-// learn what had to be asked.
-func (s *Session) prompts(always bool) *promptServer {
-	if s.o.Prompter == nil && !always {
-		return nil
+// provider lends the provider of a model to a parley that the call's command runs.
+func (p *promptServer) provider(ctx context.Context, c *call, body []byte) (any, error) {
+	var asked struct{ Model string }
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return nil, fmt.Errorf("read the question: %w", err)
 	}
+	if asked.Model == "" {
+		asked.Model = c.t.model.Ref()
+	}
+	return c.lend(ctx, asked.Model)
+}
+
+// prompts returns the session's prompt server, started at its first use. Nil means that it cannot be
+// started. It is there where nobody can be asked too: it lends the model provider, and tells what had
+// to be asked.
+func (s *Session) prompts() *promptServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.server == nil && !s.closed {

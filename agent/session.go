@@ -59,6 +59,9 @@ type Options struct {
 	Credentials        credential.Store
 	CredentialContexts []string
 	Overrides          map[string]map[string]string
+	// Lend lends the provider of a model to a command, or to a parley that a command runs. Nil lends
+	// none.
+	Lend func(ctx context.Context, ref string) (Lent, error)
 	// CredentialKept is told when a credential was kept for longer than its call; may be nil.
 	CredentialKept func()
 	// Redactor hides secret values; nil hides nothing.
@@ -88,6 +91,14 @@ type Options struct {
 	// Rescue keeps rows that could not be committed and returns where; nil drops them.
 	Rescue func(rows record.Rows) (string, error)
 	Now    func() time.Time // nil: time.Now
+}
+
+// Lent is how a command reaches the provider of a model for as long as the session is open.
+type Lent struct {
+	Model  string `json:"model"`  // "provider/name"
+	URL    string `json:"url"`    // base URL on this machine
+	Token  string `json:"token"`  // in place of the key
+	OpenAI bool   `json:"openai"` // it speaks OpenAI's protocol
 }
 
 // Redactor hides secret values and learns new ones.

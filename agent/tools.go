@@ -47,7 +47,7 @@ type asking struct {
 
 // Run runs the tool with the prompt server in its call's environment.
 func (a asking) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, error) {
-	server := a.c.t.s.prompts(a.c.state.Category == categoryCredential)
+	server := a.c.t.s.prompts()
 	if server == nil {
 		return a.Tool.Run(ctx, inv)
 	}

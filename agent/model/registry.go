@@ -94,3 +94,21 @@ type Lister interface {
 	// with one request and no retries; errors are as those of Model.Stream.
 	Models(ctx context.Context, o Options) ([]string, error)
 }
+
+// Access is how a request reaches a provider.
+type Access struct {
+	// BaseURL is what clients of the provider put their paths behind.
+	BaseURL string
+	// Header carries the key.
+	Header http.Header
+}
+
+// Accessible is a Provider whose access can be lent: see package relay.
+type Accessible interface {
+	Provider
+	// Access returns the provider's address and key with these options. A missing key that is
+	// needed is an error.
+	Access(ctx context.Context, o Options) (Access, error)
+	// OpenAI reports whether it speaks OpenAI's protocol.
+	OpenAI() bool
+}

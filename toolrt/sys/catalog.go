@@ -142,6 +142,13 @@ var catalog = []builtin{
 		preview:     touching("dir", "."),
 	},
 	{
+		name:        "sys.model.provider.credential",
+		description: "A credential that lets a command use the model provider of the program",
+		flags:       looking,
+		raw:         true,
+		run:         providerCredential,
+	},
+	{
 		name:        "sys.prompt",
 		description: "Asks the user for input",
 		params: []param{

@@ -59,7 +59,8 @@ func TestSchemas(t *testing.T) {
 		"sys.chat.history": {}, "sys.context": {}, "sys.download": {"location", "override", "url"},
 		"sys.exec": {"command", "directory"}, "sys.find": {"directory", "pattern"}, "sys.getenv": {"name"},
 		"sys.http.get": {"url"}, "sys.http.html2text": {"url"}, "sys.http.post": {"content", "contentType", "url"}, "sys.ls": {"dir"},
-		"sys.prompt": {"fields", "message", "metadata", "sensitive"}, "sys.read": {"filename"}, "sys.remove": {"location"},
+		"sys.model.provider.credential": {},
+		"sys.prompt":                    {"fields", "message", "metadata", "sensitive"}, "sys.read": {"filename"}, "sys.remove": {"location"},
 		"sys.stat": {"filepath"}, "sys.time.now": {}, "sys.write": {"content", "filename"},
 	}
 	if len(Names()) != len(want)+len(own) || !slices.IsSorted(Names()) {
@@ -99,7 +100,7 @@ func TestSchemas(t *testing.T) {
 func TestFlags(t *testing.T) {
 	readOnly := []string{
 		"sys.chat.current", "sys.chat.history", "sys.context", "sys.context.folder", "sys.find", "sys.getenv", "sys.glob", "sys.grep",
-		"sys.http.get", "sys.http.html2text", "sys.jobs", "sys.ls", "sys.prompt", "sys.read", "sys.read.output", "sys.stat", "sys.time.now", "sys.view",
+		"sys.http.get", "sys.http.html2text", "sys.jobs", "sys.ls", "sys.model.provider.credential", "sys.prompt", "sys.read", "sys.read.output", "sys.stat", "sys.time.now", "sys.view",
 	}
 	for _, name := range Names() {
 		tool, _ := New(name)

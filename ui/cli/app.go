@@ -23,6 +23,7 @@ import (
 	"parley/agent/model/anthropic"
 	"parley/agent/model/offline"
 	"parley/agent/model/openai"
+	"parley/agent/model/relay"
 	"parley/agent/monitor"
 	"parley/agent/program"
 	"parley/agent/record"
@@ -61,6 +62,9 @@ type app struct {
 	mu       sync.Mutex // guards the fields below, and credsNote
 	listener func(line string)
 	untold   bool // credsNote has yet to be told
+
+	relayServer *relay.Server         // nil until a provider is lent
+	borrowed    map[string]agent.Lent // by model
 }
 
 // openApp opens the configuration and the store.
@@ -93,7 +97,7 @@ func openApp(ctx context.Context, io streams, f *flags) (*app, error) {
 
 // close closes what was opened, in reverse.
 func (a *app) close() error {
-	var errs []error
+	errs := []error{a.closeRelay()}
 	for i := len(a.closers) - 1; i >= 0; i-- {
 		errs = append(errs, a.closers[i]())
 	}
@@ -260,20 +264,46 @@ func (a *app) openAt(ref, provider string, o model.Options) (model.Model, error)
 	if provider == "" && o.BaseURL != "" {
 		provider = "openai"
 	}
-	return a.models.Open(ref, provider, o)
+	return a.models.Open(ref, provider, a.borrow(ref, provider, o))
+}
+
+// borrow has the parley that runs this one stand between it and a provider for which there is neither
+// key nor address here.
+func (a *app) borrow(ref, provider string, o model.Options) model.Options {
+	name, _, named := strings.Cut(ref, "/")
+	if _, known := a.models.Provider(name); !known || !named {
+		name = firstSet(provider, name)
+	}
+	if o.BaseURL != "" || a.io.getenv(credential.KeyVariable(name)) != "" {
+		return o
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lendLimit)
+	defer cancel()
+	lent, ok := a.lent(ctx, name+"/")
+	if !ok || lent.Token == "" {
+		return o
+	}
+	o.BaseURL = lent.URL
+	o.Keys = func(context.Context, string) (string, error) { return lent.Token, nil }
+	return o
 }
 
 // opener opens the models of a session: those of its own model's provider at the address that the
 // session was begun with, unless the command line gives another one.
 func (a *app) opener(row record.Session) func(ref, provider string) (model.Model, error) {
 	return func(ref, provider string) (model.Model, error) {
-		o := a.modelOptions()
-		own, _, _ := strings.Cut(row.Model, "/")
-		if named, _, ok := strings.Cut(ref, "/"); a.f.baseURL == "" && row.BaseURL != "" && (ok && named == own || !ok && (provider == "" || provider == own)) {
-			o.BaseURL = row.BaseURL
-		}
-		return a.openAt(ref, provider, o)
+		return a.openAt(ref, provider, a.optionsFor(row, ref, provider))
 	}
+}
+
+// optionsFor are those with which a session opens a model.
+func (a *app) optionsFor(row record.Session, ref, provider string) model.Options {
+	o := a.modelOptions()
+	own, _, _ := strings.Cut(row.Model, "/")
+	if named, _, ok := strings.Cut(ref, "/"); a.f.baseURL == "" && row.BaseURL != "" && (ok && named == own || !ok && (provider == "" || provider == own)) {
+		o.BaseURL = row.BaseURL
+	}
+	return o
 }
 
 // chooseModel is the default model: the one that was named, or the best that can be used as things
@@ -284,6 +314,9 @@ func (a *app) chooseModel(ctx context.Context) (ref, why string) {
 			return m.Ref(), ""
 		}
 		return ref, ""
+	}
+	if lent, ok := a.lent(ctx, ""); ok {
+		return lent.Model, ""
 	}
 	o := a.modelOptions()
 	choice := model.Choose(ctx, a.models, o, func(ctx context.Context) ([]string, bool) { return openai.Probe(ctx, o) })
@@ -402,6 +435,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
 		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Env: a.environment(row.Workspace),
 		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(),
+		Lend:           a.lender(row),
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
 		Rescue: func(rows record.Rows) (string, error) { return persist.Rescue(a.paths.state, rows) },
 	}

@@ -70,7 +70,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.Is(err, agent.ErrNobody):
 		return exitWaits
-	case errors.Is(err, errDenied):
+	case errors.Is(err, errDenied), errors.Is(err, agent.ErrNotAllowed):
 		return exitDenied
 	case errors.As(err, &usage), errors.As(err, &parse), errors.Is(err, errProgram):
 		return exitUsage

@@ -40,6 +40,12 @@ func (r *remote) Prompt(ctx context.Context, q agent.InputQuestion) (agent.Input
 	return agent.InputAnswer{Values: values}, err
 }
 
+// provider asks for the use of a model's provider.
+func (r *remote) provider(ctx context.Context, ref string) (lent agent.Lent, err error) {
+	err = r.post(ctx, "/provider", map[string]string{"model": ref}, &lent)
+	return lent, err
+}
+
 func (r *remote) post(ctx context.Context, path string, question, answer any) error {
 	body, err := json.Marshal(question)
 	if err != nil {

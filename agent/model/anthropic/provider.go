@@ -157,3 +157,26 @@ func (m *claude) failure(x *wire.Exchange, key string, object []byte, err error)
 	}
 	return err
 }
+
+// Access returns the server's address and the key.
+func (p provider) Access(ctx context.Context, o model.Options) (model.Access, error) {
+	opened, err := p.Open("", o)
+	if err != nil {
+		return model.Access{}, err
+	}
+	m := opened.(*claude)
+	key, err := m.key(ctx)
+	if err != nil {
+		return model.Access{}, err
+	}
+	a := model.Access{BaseURL: m.base.String(), Header: http.Header{}}
+	if key != "" {
+		a.Header.Set("X-Api-Key", key)
+	}
+	return a, nil
+}
+
+// OpenAI is false.
+func (provider) OpenAI() bool { return false }
+
+var _ model.Accessible = provider{}

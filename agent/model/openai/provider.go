@@ -188,3 +188,26 @@ func (m *chat) failure(x *wire.Exchange, key string, object []byte, err error) e
 	}
 	return err
 }
+
+// Access returns the server's address and the key as a bearer token.
+func (s *service) Access(ctx context.Context, o model.Options) (model.Access, error) {
+	opened, err := s.Open("-", o)
+	if err != nil {
+		return model.Access{}, err
+	}
+	m := opened.(*chat)
+	key, err := m.key(ctx)
+	if err != nil {
+		return model.Access{}, err
+	}
+	a := model.Access{BaseURL: m.base.String(), Header: http.Header{}}
+	if key != "" {
+		a.Header.Set("Authorization", "Bearer "+key)
+	}
+	return a, nil
+}
+
+// OpenAI is true.
+func (s *service) OpenAI() bool { return true }
+
+var _ model.Accessible = (*service)(nil)
