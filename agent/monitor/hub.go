@@ -15,9 +15,14 @@ type Hub struct {
 	mu      sync.Mutex // guards readers and closed
 	readers map[*Reader]struct{}
 	closed  bool
+	early   []Event // notices from before the first reader
 }
 
-// Subscribe returns a reader of all events from now on. Close it when done.
+// maxEarly bounds the notices that wait for a first reader.
+const maxEarly = 32
+
+// Subscribe returns a reader of all events from now on; the first one also gets the notices that came
+// before. Close it when done.
 func (h *Hub) Subscribe() *Reader {
 	r := &Reader{hub: h, wake: make(chan struct{}, 1)}
 	h.mu.Lock()
@@ -30,6 +35,10 @@ func (h *Hub) Subscribe() *Reader {
 		h.readers = map[*Reader]struct{}{}
 	}
 	h.readers[r] = struct{}{}
+	for _, e := range h.early {
+		r.put(e)
+	}
+	h.early = nil
 	return r
 }
 
@@ -37,6 +46,9 @@ func (h *Hub) Subscribe() *Reader {
 func (h *Hub) Event(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.readers == nil && e.Type == Notice && len(h.early) < maxEarly {
+		h.early = append(h.early, e)
+	}
 	for r := range h.readers {
 		r.put(e)
 	}

@@ -10,6 +10,9 @@ import (
 // time of its own start to the second, and corrections of the clock move it.
 const startTolerance = 5 * time.Second
 
+// StartTime returns when a living process started, false where that cannot be known.
+func StartTime(pid int) (time.Time, bool) { return startTime(pid) }
+
 // Alive reports whether something of a process group that parley started earlier still runs. The
 // start time tells it from a later process with the same number.
 func Alive(pgid int, started time.Time) bool {

@@ -433,8 +433,8 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		},
 		SaveRule: a.saveRule, ForgetRule: a.forgetRule,
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
-		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Env: a.environment(row.Workspace),
-		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(),
+		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Jobs: a.jobBook(), Env: a.environment(row.Workspace),
+		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(),
 		Lend:           a.lender(row),
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
 		Rescue: func(rows record.Rows) (string, error) { return persist.Rescue(a.paths.state, rows) },
@@ -442,6 +442,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 	if o.Daemons, err = a.daemons(); err != nil {
 		return nil, err
 	}
+	a.tellLeftovers()
 	if ask != nil {
 		o.Authorizer, o.Prompter = ask, ask
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/agent"
 	"parley/toolrt"
 )
 
@@ -24,10 +25,12 @@ type config struct {
 	// ReducedMotion stops spinners.
 	ReducedMotion bool `json:"reducedMotion,omitempty"`
 	// Keyring says whether the system's keyring is used; unset means yes.
-	Keyring     *bool             `json:"keyring,omitempty"`
-	Permissions *permissions      `json:"permissions,omitempty"`
-	Limits      limits            `json:"limits,omitzero"`
-	Env         map[string]string `json:"env,omitempty"` // added to the environment of tools
+	Keyring     *bool        `json:"keyring,omitempty"`
+	Permissions *permissions `json:"permissions,omitempty"`
+	// Jobs says what becomes of commands in the background at the end: "end" or "keep".
+	Jobs   string            `json:"jobs,omitempty"`
+	Limits limits            `json:"limits,omitzero"`
+	Env    map[string]string `json:"env,omitempty"` // added to the environment of tools
 }
 
 // permissions are read by package approval, each a text or an object; here they only must be known
@@ -44,6 +47,11 @@ type limits struct {
 	Timeout        string `json:"timeout,omitempty"`        // of a tool, e.g. "2m"
 	CommandTimeout string `json:"commandTimeout,omitempty"` // of a "#!" command
 	ToolRounds     int    `json:"toolRounds,omitempty"`
+	// OnTimeout says what becomes of a command at its limit: "stop" or "background".
+	OnTimeout string `json:"onTimeout,omitempty"`
+	// Repeats is in how many replies in a row the same call with the same result is a loop; less
+	// than zero switches the guard off.
+	Repeats int `json:"repeats,omitempty"`
 }
 
 // loadConfig reads the user's config file. A missing file is an empty one; an unknown key is an
@@ -109,6 +117,13 @@ func (c config) check(path string) error {
 	default:
 		return fmt.Errorf("config %s: mode: %q is none of ask, edits, plan", path, c.Mode)
 	}
+	for _, choice := range []struct{ key, value, one, other string }{
+		{"jobs", c.Jobs, "end", "keep"}, {"limits.onTimeout", c.Limits.OnTimeout, "stop", "background"},
+	} {
+		if choice.value != "" && choice.value != choice.one && choice.value != choice.other {
+			return fmt.Errorf("config %s: %s: %q is none of %s, %s", path, choice.key, choice.value, choice.one, choice.other)
+		}
+	}
 	for key, text := range map[string]string{"limits.timeout": c.Limits.Timeout, "limits.commandTimeout": c.Limits.CommandTimeout} {
 		if text == "" {
 			continue
@@ -132,7 +147,13 @@ func (c config) policy() toolrt.Policy {
 	if d, err := time.ParseDuration(c.Limits.CommandTimeout); err == nil {
 		p.CommandTimeout = d
 	}
+	p.DetachAtLimit, p.KeepJobs = c.Limits.OnTimeout == "background", c.Jobs == "keep"
 	return p
+}
+
+// loop is when an agent goes round in circles.
+func (c config) loop() agent.LoopPolicy {
+	return agent.LoopPolicy{Off: c.Limits.Repeats < 0, Repeats: c.Limits.Repeats}
 }
 
 // setConfig changes one top-level setting in the file at path and leaves every other byte as it is.
