@@ -95,7 +95,7 @@ func (c *call) result(text string, failed bool) *callState {
 
 // describe is the call as the runtime sees it.
 func (c *call) describe(input string) *toolrt.Call {
-	tc := &toolrt.Call{ID: c.path, Name: c.name(), Label: c.state.Label, Arguments: input,
+	tc := &toolrt.Call{ID: c.path, Turn: c.t.row.Number, Name: c.name(), Label: c.state.Label, Arguments: input,
 		OutputID: outputID(c.t.row.Number, c.path, c.runs), Category: c.state.Category, Agents: c.agentsAbove(),
 		Env: c.env, Dir: c.t.s.o.Dir, Workspace: c.t.s.o.Workspace, Host: host{c}}
 	if c.tool.Kind() == program.KindBuiltin {

@@ -20,6 +20,7 @@ import (
 	"parley/toolrt/approval"
 	"parley/toolrt/command"
 	"parley/toolrt/sys"
+	"parley/toolrt/undo"
 )
 
 // EmbeddedName is the name of the program inside the binary.
@@ -88,6 +89,8 @@ type Options struct {
 	MaxToolRounds int
 	// Loop says when an agent goes round in circles.
 	Loop LoopPolicy
+	// Undo keeps what tools do to files, so that a turn can be taken back; nil keeps nothing.
+	Undo *undo.Log
 	// Rescue keeps rows that could not be committed and returns where; nil drops them.
 	Rescue func(rows record.Rows) (string, error)
 	Now    func() time.Time // nil: time.Now
@@ -189,7 +192,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
 	s.daemons = command.NewDaemons(o.Daemons)
 	s.reader = outputReader(o.Builtins)
-	s.runtime = toolrt.New(toolrt.Options{Policy: o.Runtime, Approver: dispatch{s}, Recorder: dispatch{s}, Observer: dispatch{s},
+	s.runtime = toolrt.New(toolrt.Options{Policy: o.Runtime, Changes: s.changes(), Approver: dispatch{s}, Recorder: dispatch{s}, Observer: dispatch{s},
 		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), OnJob: s.jobChanged, Now: o.Now})
 	last, err := o.Journal.LastTurn(ctx)
 	switch {
@@ -271,26 +274,11 @@ const backCommand = "/back"
 func (s *Session) run(ctx context.Context, prepare func(ctx context.Context) (*turn, error)) (Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.mu.Lock()
-	select {
-	case <-s.idle:
-	default:
-		s.mu.Unlock()
-		return Response{}, ErrBusy
+	release, err := s.claim(cancel)
+	if err != nil {
+		return Response{}, err
 	}
-	if s.closed {
-		s.mu.Unlock()
-		return Response{}, ErrClosed
-	}
-	idle := make(chan struct{})
-	s.idle, s.cancel = idle, cancel
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.turn, s.cancel = nil, nil
-		s.mu.Unlock()
-		close(idle)
-	}()
+	defer release()
 	t, err := prepare(ctx)
 	if err != nil {
 		return Response{}, err
@@ -299,6 +287,29 @@ func (s *Session) run(ctx context.Context, prepare func(ctx context.Context) (*t
 	s.turn = t
 	s.mu.Unlock()
 	return t.walk(ctx)
+}
+
+// claim makes the session busy until the returned function runs; cancel interrupts what it is busy
+// with.
+func (s *Session) claim(cancel context.CancelCauseFunc) (release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.idle:
+	default:
+		return nil, ErrBusy
+	}
+	if s.closed {
+		return nil, ErrClosed
+	}
+	idle := make(chan struct{})
+	s.idle, s.cancel = idle, cancel
+	return func() {
+		s.mu.Lock()
+		s.turn, s.cancel = nil, nil
+		s.mu.Unlock()
+		close(idle)
+	}, nil
 }
 
 // Interrupt cancels the running turn: its stream and commands end, what had come is kept.

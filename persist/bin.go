@@ -85,8 +85,10 @@ func (s *Store) purgeRows(ctx context.Context, id string) error {
 	}
 	j := opened.(*journal)
 	err = j.write(ctx, "remove the rows", &request{durable: true, run: j.deleteRows})
-	if dir := s.outputDir(id); err == nil && dir != "" {
-		err = os.RemoveAll(dir)
+	for _, dir := range []string{s.outputDir(id), s.UndoDir(id)} {
+		if err == nil && dir != "" {
+			err = os.RemoveAll(dir)
+		}
 	}
 	if err != nil {
 		return errors.Join(err, j.Close())

@@ -226,6 +226,15 @@ func (j *journal) Text(ctx context.Context, hash string) (string, error) {
 // OutputDir implements [agent.Journal]. The folder is not made here.
 func (j *journal) OutputDir() string { return j.store.outputDir(j.id) }
 
+// UndoDir is the folder for what tools did to files in a session, "" in memory. It goes with the
+// session. The folder is not made here.
+func (s *Store) UndoDir(id string) string {
+	if s.dir == "" {
+		return ""
+	}
+	return filepath.Join(s.dir, "undo", id)
+}
+
 func (s *Store) outputDir(id string) string {
 	if s.dir == "" {
 		return ""

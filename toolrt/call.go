@@ -11,6 +11,8 @@ type Call struct {
 	ID string
 	// OutputID names the file for the call's whole output: letters, digits, '.', '_' and '-' only.
 	OutputID string
+	// Turn is the number of the turn in which the call runs.
+	Turn int
 	// Index is the call's place in the model's reply.
 	Index int
 	// Name is the name by which the model called the tool.

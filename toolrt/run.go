@@ -155,6 +155,7 @@ func (p *Prepared) run(ctx context.Context, queue time.Duration) *Outcome {
 		Process:   p.noteProcess,
 		Seen:      &p.r.seen,
 		Jobs:      p.r,
+		Changes:   p.r.opts.Changes,
 		outputs:   p.r.opts.OutputDir,
 		captures:  p.captureOptions(),
 	}

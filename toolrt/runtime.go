@@ -21,6 +21,8 @@ type Options struct {
 	Redactor Redactor
 	// OutputDir is the folder for whole outputs, "" when they are not kept. It is made when needed.
 	OutputDir string
+	// Changes keeps what files were before tools change them; nil keeps nothing.
+	Changes Changes
 	// ReadTool is the name by which the model calls the tool that reads saved outputs. Empty: the
 	// marker of a cut output names the output only.
 	ReadTool string

@@ -120,6 +120,10 @@ type Invocation struct {
 	// remembers nothing.
 	Seen *Seen
 
+	// Changes keeps what files were before a tool changes them, so that the turn can be taken back;
+	// nil keeps nothing.
+	Changes Changes
+
 	// outputs is the folder of whole outputs, "" when they are not kept.
 	outputs string
 	// captures configures NewCapture; the zero value serves tests that build an Invocation.
@@ -152,6 +156,14 @@ type Jobs interface {
 type Limiter interface {
 	// Limit returns the limit that the arguments name, zero for none.
 	Limit(arguments string) time.Duration
+}
+
+// Changes keeps what files were before a call changes them.
+type Changes interface {
+	// Begin notes what stands at the paths, absolute and with their folders resolved, before the
+	// call changes them. The returned function must be called once the change was made or has
+	// failed. An error says that it cannot be kept: the call must not make the change.
+	Begin(call *Call, paths ...string) (done func(), err error)
 }
 
 // Host is what a tool may ask of the program around it.

@@ -166,6 +166,8 @@ const (
 	EntryCredential EntryKind = "credential"
 	// EntrySteer is a message handed over while the turn ran.
 	EntrySteer EntryKind = "steer"
+	// EntryUndo is an undo or redo of file changes, noted after the turn had ended.
+	EntryUndo EntryKind = "undo"
 )
 
 // Key names an effect within a session: the same effect has the same key when a turn is walked

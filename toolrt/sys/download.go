@@ -52,6 +52,11 @@ func download(ctx context.Context, inv *toolrt.Invocation, a args) (toolrt.Outpu
 	if resp.StatusCode > 299 {
 		return failed("invalid status code [%d] downloading [%s]: %s", resp.StatusCode, address, resp.Status), nil
 	}
+	kept, err := keep(inv, target)
+	if err != nil {
+		return failed("failed to create [%s]: %v", shown, err), nil
+	}
+	defer kept()
 	var copying error
 	err = replace(target, func(w io.Writer) error {
 		_, copying = io.Copy(w, resp.Body)

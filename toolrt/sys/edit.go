@@ -35,7 +35,12 @@ func editFile(_ context.Context, inv *toolrt.Invocation, a args) (toolrt.Output,
 		return failed("The file %s has changed since it was last read here: read it again and edit what it holds now", name), nil
 	}
 	changed := c.changed()
-	err := replace(c.target, func(w io.Writer) error { _, err := w.Write(changed); return err })
+	kept, err := keep(inv, c.target)
+	if err != nil {
+		return failed("Failed to write file %s: %v", name, err), nil
+	}
+	defer kept()
+	err = replace(c.target, func(w io.Writer) error { _, err := w.Write(changed); return err })
 	if err != nil {
 		return failed("Failed to write file %s: %v", name, asGiven(err, name)), nil
 	}

@@ -23,6 +23,11 @@ func writeFile(_ context.Context, inv *toolrt.Invocation, a args) (toolrt.Output
 	}
 	target := ResolvePath(full, ".")
 	defer files.lock(target)()
+	kept, err := keep(inv, target)
+	if err != nil {
+		return failed("Failed to write file %s: %v", name, err), nil
+	}
+	defer kept()
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 		return failed("Failed to create directory %s: %v", filepath.Dir(name), asGiven(err, filepath.Dir(name))), nil
 	}
@@ -47,6 +52,11 @@ func appendFile(_ context.Context, inv *toolrt.Invocation, a args) (toolrt.Outpu
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return failed("Failed to open file %s: %v", name, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}), nil
 	}
+	kept, err := keep(inv, target)
+	if err != nil {
+		return failed("Failed to open file %s: %v", name, err), nil
+	}
+	defer kept()
 	f, err := os.OpenFile(target, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return failed("Failed to open file %s: %v", name, asGiven(err, name)), nil
@@ -90,6 +100,11 @@ func remove(_ context.Context, inv *toolrt.Invocation, a args) (toolrt.Output, e
 	}
 	target := resolveEntry(full, ".")
 	defer files.lock(target)()
+	kept, err := keep(inv, target)
+	if err != nil {
+		return failed("Failed to removed %s: %v", name, err), nil
+	}
+	defer kept()
 	if err := os.Remove(full); err != nil {
 		return failed("Failed to removed %s: %v", name, asGiven(err, name)), nil
 	}

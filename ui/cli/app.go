@@ -437,6 +437,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(),
 		Lend:           a.lender(row),
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
+		Undo:   a.undoLog(row.ID),
 		Rescue: func(rows record.Rows) (string, error) { return persist.Rescue(a.paths.state, rows) },
 	}
 	if o.Daemons, err = a.daemons(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"parley/agent/monitor"
 	"parley/agent/record"
 	rules "parley/toolrt/approval"
+	"parley/toolrt/undo"
 )
 
 // Chat is an open session as the screen uses it. Methods without a context return at once; those
@@ -87,6 +88,19 @@ type Ruled interface {
 	// Decisions returns up to limit decisions about calls of this session, newest first: those
 	// before the one of that id, or the newest when it is 0.
 	Decisions(ctx context.Context, before int64, limit int) ([]record.Approval, error)
+}
+
+// Undoer is a Chat that can take back what tools did to files (/undo, /redo).
+type Undoer interface {
+	// Undo takes back the newest turn that changed files and was not taken back yet. With
+	// undo.Refuse a file that somebody has changed since gives an *undo.ConflictError that lists
+	// such files, and nothing is touched: ask the person, and call again with undo.Skip (they stay)
+	// or undo.Overwrite (redo brings them back as they were). undo.ErrNothing says that there is
+	// nothing to take back, agent.ErrBusy that a turn runs. The report also names what commands of
+	// the turn changed, which is not covered. A notice in the conversation says what was done.
+	Undo(ctx context.Context, how undo.How) (undo.Report, error)
+	// Redo does again what the last Undo took back, by the same rules.
+	Redo(ctx context.Context, how undo.How) (undo.Report, error)
 }
 
 // Backend opens sessions for the screen.
