@@ -34,6 +34,8 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 			Flags: flags, Abort: c.parent == nil}, c}, nil
 	case program.KindHTTP, program.KindDaemon:
 		return c.webTool(flags), nil
+	case program.KindOpenAPI:
+		return c.operation(flags, timeout)
 	}
 	return nil, fmt.Errorf("%s is a kind of tool that this version of parley does not run: its body begins with %q",
 		c.name(), firstLine(t.Instructions))

@@ -71,7 +71,10 @@ func (l *loader) addSource(key string, s *source) (*source, error) {
 	var faults []*ParseError
 	switch detect(s.name, s.data) {
 	case kindOpenAPI:
-		return nil, fmt.Errorf("%s:1: this file is an OpenAPI document: not supported by this version", s.location)
+		var err error
+		if s.doc, err = openAPIDocument(s); err != nil {
+			return nil, err
+		}
 	case kindText:
 		s.doc = textDocument(s)
 	case kindProgram:

@@ -8,7 +8,7 @@ import (
 // safeTools need no question: they reach nothing but the person and the conversation.
 var safeTools = []string{
 	"sys.abort", "sys.chat.finish", "sys.chat.history", "sys.chat.current", "sys.echo", "sys.prompt", "sys.time.now",
-	"sys.context", "sys.model.provider.credential",
+	"sys.context", "sys.credential", "sys.model.provider.credential",
 }
 
 // safe reports whether the tool is on the safe list: a built-in, or a program's tool whose body is

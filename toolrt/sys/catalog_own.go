@@ -30,6 +30,18 @@ var own = []builtin{
 		preview: previewFolder,
 	},
 	{
+		name: "sys.credential",
+		description: "Asks the person for a secret and gives it to the tool that needs it as a variable of its environment. " +
+			"Meant for Credentials: lines, with an alias to keep it under",
+		params: []param{
+			{"env", "The name of the variable"},
+			{"message", "(optional) What to say to the person"},
+			{"field", "(optional) What the value is called"},
+		},
+		types: map[string]typing{"env": required, "message": {}, "field": {}},
+		run:   credential,
+	},
+	{
 		name: "sys.edit",
 		description: "Replaces one exact piece of text in a file and returns the change as a diff. The old text must stand in the file " +
 			"exactly once, white space included, unless all is true: give enough of the lines around it. Line ends stay as they are",

@@ -63,7 +63,7 @@ var (
 
 // safe lists the tools that are never asked about (5.7).
 var safe = []string{
-	"sys.abort", "sys.chat.current", "sys.chat.finish", "sys.chat.history", "sys.context", "sys.echo",
+	"sys.abort", "sys.chat.current", "sys.chat.finish", "sys.chat.history", "sys.context", "sys.credential", "sys.echo",
 	"sys.model.provider.credential", "sys.prompt", "sys.time.now",
 }
 

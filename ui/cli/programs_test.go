@@ -59,7 +59,12 @@ func TestPrograms(t *testing.T) {
 		if err != nil {
 			return
 		}
-		fmt.Fprintf(w, "%s %s got %s as %s", r.Method, r.URL.Path, body, r.Header.Get("Content-Type"))
+		fmt.Fprintf(w, "%s %s got %s as %s", r.Method, r.URL.RequestURI(), body, r.Header.Get("Content-Type"))
+		for _, name := range []string{"Authorization", "X-Units"} {
+			if value := r.Header.Get(name); value != "" {
+				fmt.Fprintf(w, "\n%s: %s", name, value)
+			}
+		}
 	}))
 	defer mirror.Close()
 	for _, folder := range folders {
@@ -166,13 +171,18 @@ func copyProgram(t *testing.T, from, to, mirror string) {
 			t.Fatal(err)
 		}
 	}
-	file := filepath.Join(to, "program.gpt")
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = os.WriteFile(file, bytes.ReplaceAll(text, []byte(programServer), []byte(mirror)), 0o600)
-	}
+	files, err := filepath.Glob(filepath.Join(to, "*.*"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil && bytes.Contains(text, []byte(programServer)) {
+			err = os.WriteFile(file, bytes.ReplaceAll(text, []byte(programServer), []byte(mirror)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
