@@ -57,7 +57,7 @@ func bareCall(b *testing.B) float64 {
 // BenchmarkOutput measures the way of what a command prints: cleaned, searched for secrets, kept.
 func BenchmarkOutput(b *testing.B) {
 	line := []byte("a line of output like many others, 64 bytes long with its end..\n")
-	for name, o := range map[string]CaptureOptions{"plain": {}, "terminal": {Terminal: true}, "redacted": {Terminal: true, Redactor: secrets("sk-0123456789abcdef")}} {
+	for name, o := range map[string]CaptureOptions{"plain": {}, "terminal": {Form: FormTerminal}, "redacted": {Form: FormTerminal, Redactor: secrets("sk-0123456789abcdef")}} {
 		b.Run(name, func(b *testing.B) {
 			c := NewCapture(o)
 			b.SetBytes(int64(len(line)))

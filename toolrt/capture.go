@@ -9,8 +9,8 @@ import (
 
 // CaptureOptions say how a Capture cleans and bounds what is written to it.
 type CaptureOptions struct {
-	// Terminal: see Spec.Terminal.
-	Terminal bool
+	// Form: see Spec.Form.
+	Form TextForm
 	// Redactor may be nil.
 	Redactor Redactor
 	// Keep is how many bytes are kept of the beginning, and as many of the end. Zero takes 64 KiB.
@@ -109,6 +109,7 @@ type cleaner struct {
 	sanitizer sanitizer
 	redaction redaction
 	rewrite   lastRewrite
+	form      TextForm
 	plain     bool // pass everything through
 
 	binary bool   // NUL near the beginning: nothing is passed on any more
@@ -121,7 +122,7 @@ type cleaner struct {
 }
 
 func newCleaner(o CaptureOptions) cleaner {
-	return cleaner{sanitizer: sanitizer{terminal: o.Terminal}, redaction: redaction{redactor: o.Redactor}, plain: o.Raw}
+	return cleaner{sanitizer: o.Form.sanitizer(), form: o.Form, redaction: redaction{redactor: o.Redactor}, plain: o.Raw}
 }
 
 // write returns the next part of the text. It is valid until the next call.
@@ -152,7 +153,7 @@ func (c *cleaner) pass(last bool) []byte {
 	if c.live != nil && len(c.shown) > 0 {
 		c.live(c.shown)
 	}
-	if !c.sanitizer.terminal {
+	if c.form != FormTerminal {
 		return c.shown
 	}
 	c.clean = c.rewrite.write(c.clean[:0], c.shown)

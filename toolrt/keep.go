@@ -104,6 +104,15 @@ func (p *Prepared) dropFile(out *stream) {
 	}
 }
 
+// form is what the call's output is. The result of a script that goes on to a filter, or is the
+// program's own, stays as it is.
+func (p *Prepared) form() TextForm {
+	if p.spec.Form == FormScript && p.call.whole() && p.call.Category != "context" {
+		return FormText
+	}
+	return p.spec.Form
+}
+
 // captureOptions are those of the call's stream and captures: they keep as much of each end as
 // the model may read.
 func (p *Prepared) captureOptions() CaptureOptions {
@@ -111,7 +120,7 @@ func (p *Prepared) captureOptions() CaptureOptions {
 	if p.call.whole() || keep > p.r.policy.MaxWholeBytes {
 		keep = p.r.policy.MaxWholeBytes
 	}
-	return CaptureOptions{Terminal: p.spec.Terminal, Redactor: p.r.redactor, Keep: keep, Raw: p.call.secret()}
+	return CaptureOptions{Form: p.form(), Redactor: p.r.redactor, Keep: keep, Raw: p.call.secret()}
 }
 
 func (p *Prepared) newStream() *stream {

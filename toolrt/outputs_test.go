@@ -342,7 +342,7 @@ func TestR37ProgressBars(t *testing.T) {
 			fmt.Fprint(inv.Out, "\r\ndone")
 			return Output{FromOut: true}, nil
 		})
-		c.Tool.(*FuncTool).SpecValue.Terminal = true
+		c.Tool.(*FuncTool).SpecValue.Form = FormTerminal
 		o := run(t, newRuntime(t, Options{Observer: seen}), c)
 		live := strings.Join(seen.pieces["x"], "")
 		if o.Message != "100%\ndone" || !strings.HasSuffix(live, "100%\ndone") || strings.ContainsAny(live, "\r\x1b") {
@@ -402,7 +402,7 @@ func TestT05R66HugeOutputStaysSmall(t *testing.T) {
 		fmt.Fprint(inv.Out, "last\n")
 		return Output{Capture: stdout}, nil
 	})
-	c.Tool.(*FuncTool).SpecValue.Terminal = true
+	c.Tool.(*FuncTool).SpecValue.Form = FormTerminal
 	o := run(t, r, c)
 	if peak > 8<<20 {
 		t.Errorf("%d bytes of memory in use", peak)

@@ -1,6 +1,13 @@
 package toolrt
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"unicode"
+	"unicode/utf8"
+)
 
 // redaction replaces secret values in a stream. It holds back as much as the longest value may
 // need, so that one split over two pieces is still found (R69).
@@ -14,8 +21,8 @@ func (r *redaction) write(dst, p []byte) []byte {
 	if r.redactor == nil {
 		return append(dst, p...)
 	}
-	hold := max(r.redactor.Longest()-1, 0)
 	r.held = append(r.held, p...)
+	hold := r.hold()
 	if len(r.held) <= hold {
 		return dst
 	}
@@ -33,6 +40,20 @@ func (r *redaction) write(dst, p []byte) []byte {
 	dst = append(dst, r.redactor.Redact(text[:cut])...)
 	r.held = append(r.held[:0], text[cut:]...)
 	return dst
+}
+
+// heldHidden is how much is held back where signs that are not seen may divide a value.
+const heldHidden = 8 << 10
+
+// hold is how much of the text must be held back.
+func (r *redaction) hold() int {
+	hold := max(r.redactor.Longest()-1, 0)
+	if hold == 0 || !bytes.ContainsFunc(r.held, func(c rune) bool {
+		return c != '\n' && c != '\t' && c != '\r' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c))
+	}) {
+		return hold
+	}
+	return max(hold, heldHidden)
 }
 
 // safeCut returns the last place up to cut at which text can be divided without dividing a value.
@@ -63,6 +84,25 @@ func runeStart(p []byte, i int) int {
 		i--
 	}
 	return i
+}
+
+// withheld takes the place of a text that could not be searched for secrets (R71).
+const withheld = "[this text could not be checked for secrets and is withheld]"
+
+// checkedRedactor withholds a text on which the redactor fails.
+type checkedRedactor struct {
+	Redactor
+	log *slog.Logger
+}
+
+func (c checkedRedactor) Redact(text string) (clean string) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.log.Error("a text could not be searched for secrets", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			clean = withheld
+		}
+	}()
+	return c.Redactor.Redact(text)
 }
 
 // redact replaces secret values in a whole text.

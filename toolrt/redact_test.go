@@ -1,6 +1,8 @@
 package toolrt
 
 import (
+	"context"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -74,3 +76,39 @@ func FuzzRedaction(f *testing.F) {
 		}
 	})
 }
+
+// brokenRedactor fails on texts that hold its word.
+type brokenRedactor struct{ *fakeRedactor }
+
+func (b brokenRedactor) Redact(text string) string {
+	if strings.Contains(text, "trap") {
+		panic("broken")
+	}
+	return b.fakeRedactor.Redact(text)
+}
+
+// A text on which the redactor fails is withheld, from the message and from what is shown (R71).
+func TestR71FailingRedactorWithholdsTheText(t *testing.T) {
+	var shown strings.Builder
+	r := newRuntime(t, Options{Redactor: brokenRedactor{secrets("sk-secret-key-1")}, Observer: observerFunc(func(_ *Call, chunk string) { shown.WriteString(chunk) })})
+	o := run(t, r, call("t", exclusive, func(_ context.Context, inv *Invocation) (Output, error) {
+		_, _ = io.WriteString(inv.Out, "a trap with sk-secret-key-1\n")
+		return Output{FromOut: true}, nil
+	}))
+	for _, text := range []string{o.Message, shown.String()} {
+		if strings.Contains(text, "sk-secret") || strings.Contains(text, "trap") || !strings.Contains(text, "could not be checked") {
+			t.Errorf("got %q", text)
+		}
+	}
+	if o := run(t, r, call("u", exclusive, says("also a trap"))); o.Message != withheld || o.Status != StatusSuccess {
+		t.Errorf("got %q", o.Message)
+	}
+	if o := run(t, r, call("v", exclusive, says("it is sk-secret-key-1"))); o.Message != "it is ‹secret›" {
+		t.Errorf("got %q", o.Message)
+	}
+}
+
+// observerFunc makes a function an Observer.
+type observerFunc func(call *Call, chunk string)
+
+func (f observerFunc) Output(call *Call, chunk string) { f(call, chunk) }

@@ -69,6 +69,9 @@ func New(o Options) *Runtime {
 	if o.Window <= 0 {
 		o.Window = defaultWindow
 	}
+	if o.Redactor != nil {
+		o.Redactor = checkedRedactor{o.Redactor, o.Log}
+	}
 	policy := o.Policy.WithDefaults()
 	return &Runtime{
 		opts:      o,

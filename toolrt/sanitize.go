@@ -22,10 +22,33 @@ const (
 // between calls, so that text may come in any pieces.
 type sanitizer struct {
 	terminal bool
-	partial  []byte // the beginning of a character that continues in the next piece
-	cr       bool   // a carriage return waits for what follows it
-	state    escapeState
-	length   int // bytes of the current sequence
+	// returns says that carriage returns stay as they are in terminal output.
+	returns bool
+	partial []byte // the beginning of a character that continues in the next piece
+	cr      bool   // a carriage return waits for what follows it
+	state   escapeState
+	length  int // bytes of the current sequence
+}
+
+// TextForm says what a tool's output is, and so what is taken out of it before a model reads it
+// (R57). Bytes that are no UTF-8 become U+FFFD, and binary data a line that names it, in each.
+type TextForm int
+
+// The forms.
+const (
+	// FormText is text of any kind, such as a file: every character stays.
+	FormText TextForm = iota
+	// FormTerminal is what a program prints for a terminal: escape sequences and control
+	// characters are taken out, CRLF becomes LF, and of a line rewritten by carriage returns the
+	// last form stays.
+	FormTerminal
+	// FormScript is the result of a program's own command tool: escape sequences and control
+	// characters are taken out, line ends stay.
+	FormScript
+)
+
+func (f TextForm) sanitizer() sanitizer {
+	return sanitizer{terminal: f != FormText, returns: f == FormScript}
 }
 
 type escapeState int
@@ -110,10 +133,10 @@ func (s *sanitizer) terminalRune(dst []byte, c rune) []byte {
 		return dst
 	}
 	switch {
-	case c == '\r':
+	case c == '\r' && !s.returns:
 		s.cr = true
 		return dst
-	case c == '\n' || c == '\t':
+	case c == '\n' || c == '\t' || c == '\r':
 	case c < ' ', c >= 0x7f && c <= 0x9f: // other control characters
 		return dst
 	}
@@ -228,17 +251,17 @@ func (l *lastRewrite) end(dst []byte) []byte {
 
 // cleanText is the sanitised form of a whole text. Binary data is replaced by a line that says
 // what it is (R57).
-func cleanText(text string, terminal bool) string {
+func cleanText(text string, form TextForm) string {
 	probe := text[:min(len(text), binaryProbe)]
 	if strings.IndexByte(probe, 0) >= 0 {
 		return binaryLine([]byte(probe), int64(len(text)))
 	}
-	if !terminal && utf8.ValidString(text) {
+	if form == FormText && utf8.ValidString(text) {
 		return text
 	}
-	s := sanitizer{terminal: terminal}
+	s := form.sanitizer()
 	clean := s.end(s.write(nil, []byte(text)))
-	if !terminal {
+	if form != FormTerminal {
 		return string(clean)
 	}
 	var l lastRewrite

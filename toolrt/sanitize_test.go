@@ -32,7 +32,7 @@ func TestR57TerminalOutput(t *testing.T) {
 		{"invalid", "a\xffb\xe2\x82", "a\ufffdb\ufffd\ufffd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := cleanText(c.text, true); got != c.want {
+			if got := cleanText(c.text, FormTerminal); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -40,7 +40,7 @@ func TestR57TerminalOutput(t *testing.T) {
 }
 
 func TestR57LongUnclosedSequenceEnds(t *testing.T) {
-	text := cleanText("\x1b]0;"+strings.Repeat("x", 10_000)+"end", true)
+	text := cleanText("\x1b]0;"+strings.Repeat("x", 10_000)+"end", FormTerminal)
 	if !strings.HasSuffix(text, "end") || len(text) > 7000 {
 		t.Errorf("%d bytes left", len(text))
 	}
@@ -48,28 +48,28 @@ func TestR57LongUnclosedSequenceEnds(t *testing.T) {
 
 func TestR57OtherTextsKeepTheirCharacters(t *testing.T) {
 	const text = "\x1b[31mred\r\n\a"
-	if got := cleanText(text, false); got != text {
+	if got := cleanText(text, FormText); got != text {
 		t.Errorf("got %q", got)
 	}
-	if got := cleanText("a\xffb", false); got != "a\ufffdb" {
+	if got := cleanText("a\xffb", FormText); got != "a\ufffdb" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestR57BinaryData(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 2000)
-	for _, terminal := range []bool{true, false} {
-		if got, want := cleanText(png, terminal), "[binary data: image/png, 2,008 bytes]"; got != want {
+	for _, form := range []TextForm{FormText, FormTerminal, FormScript} {
+		if got, want := cleanText(png, form), "[binary data: image/png, 2,008 bytes]"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		c := NewCapture(CaptureOptions{Terminal: terminal})
+		c := NewCapture(CaptureOptions{Form: form})
 		c.Write([]byte(png[:100]))
 		c.Write([]byte(png[100:]))
-		if got := c.excerpt().head; got != cleanText(png, terminal) {
+		if got := c.excerpt().head; got != cleanText(png, form) {
 			t.Errorf("captured %q", got)
 		}
 	}
-	if late := strings.Repeat("x", binaryProbe) + "\x00"; cleanText(late, false) != late {
+	if late := strings.Repeat("x", binaryProbe) + "\x00"; cleanText(late, FormText) != late {
 		t.Error("NUL after the first 8 KiB counts as binary")
 	}
 }
@@ -91,18 +91,18 @@ func captured(text string, o CaptureOptions, rng *rand.Rand) excerpt {
 }
 
 // checkPieces: how a text is cut into pieces makes no difference, and the result is clean.
-func checkPieces(t *testing.T, text string, terminal bool, rng *rand.Rand) {
+func checkPieces(t *testing.T, text string, form TextForm, rng *rand.Rand) {
 	t.Helper()
-	want := cleanText(text, terminal)
-	got := captured(text, CaptureOptions{Terminal: terminal}, rng)
+	want := cleanText(text, form)
+	got := captured(text, CaptureOptions{Form: form}, rng)
 	if got.head != want || got.bytes != int64(len(want)) || got.lines != countLines(want) {
 		t.Fatalf("%q in pieces\n got %q\nwant %q", text, got.head, want)
 	}
 	if !utf8.ValidString(want) {
 		t.Fatalf("invalid UTF-8: %q", want)
 	}
-	if terminal && strings.ContainsFunc(want, func(c rune) bool {
-		return c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c <= 0x9f
+	if form != FormText && strings.ContainsFunc(want, func(c rune) bool {
+		return c < ' ' && c != '\n' && c != '\t' && (c != '\r' || form == FormTerminal) || c >= 0x7f && c <= 0x9f
 	}) {
 		t.Fatalf("control characters left: %q", want)
 	}
@@ -116,7 +116,7 @@ func TestR57PiecesMakeNoDifference(t *testing.T) {
 		for range rng.IntN(25) {
 			text.WriteString(parts[rng.IntN(len(parts))])
 		}
-		checkPieces(t, text.String(), seed%2 == 0, rng)
+		checkPieces(t, text.String(), TextForm(seed%3), rng)
 	}
 }
 
@@ -125,6 +125,30 @@ func FuzzSanitize(f *testing.F) {
 	f.Add([]byte("\x1b]0;x\x07\xff\xe2\x82"), true, uint64(2))
 	f.Add([]byte("plain \x00"), false, uint64(3))
 	f.Fuzz(func(t *testing.T, text []byte, terminal bool, seed uint64) {
-		checkPieces(t, string(text), terminal, rand.New(rand.NewPCG(seed, 7)))
+		for _, form := range map[bool][]TextForm{true: {FormTerminal, FormScript}, false: {FormText}}[terminal] {
+			checkPieces(t, string(text), form, rand.New(rand.NewPCG(seed, 7)))
+		}
 	})
+}
+
+// What a program's own command tool printed loses its control sequences and keeps its line ends (R57).
+func TestR57ScriptOutput(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\x1b[31mb\x1b[0m\r\nc\rd\n":           "ab\r\nc\rd\n",
+		"\x1b]52;c;aGk=\x07x\x07\x1bc\u009b2Jy": "xy",
+		"tab\tnbsp\u00a0 \u202eright":           "tab\tnbsp\u00a0 \u202eright",
+	} {
+		if got := cleanText(text, FormScript); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+		c := call("t", exclusive, says(text))
+		c.Tool.(*FuncTool).SpecValue.Form = FormScript
+		if o := run(t, newRuntime(t, Options{}), c); o.Message != want {
+			t.Errorf("%q: the model reads %q", text, o.Message)
+		}
+		c.Whole = true // goes on to a filter, or is the program's own result
+		if o := run(t, newRuntime(t, Options{}), c); o.Message != text {
+			t.Errorf("%q: passed on as %q", text, o.Message)
+		}
+	}
 }

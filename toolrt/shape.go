@@ -80,12 +80,12 @@ func (p *Prepared) shape(ctx context.Context, res result, out *stream, limit tim
 		p.r.logCrash(p.call, crash)
 		return p.broken(crashed(p.call, crash.value), res.out, out)
 	case errors.As(res.err, &finish):
-		text := p.r.redact(cleanText(finish.Message, false))
+		text := p.r.redact(cleanText(finish.Message, FormText))
 		o := p.passed(Output{Text: text, StopTurn: true}, p.present(wholeText(text), out, false))
 		o.Raised = &Raised{Finish: &ChatFinish{Message: text}}
 		return o
 	case errors.As(res.err, &abort):
-		text := p.r.redact(cleanText(abort.Message, false))
+		text := p.r.redact(cleanText(abort.Message, FormText))
 		o := p.broken(&Error{Kind: KindExecutionFailed, Message: "ABORT: " + text, Plain: true, Cause: abort}, res.out, out)
 		o.Raised = &Raised{Abort: &Abort{Message: text}}
 		return o
@@ -162,7 +162,7 @@ func tooLarge(call *Call, limit int) *Error {
 
 // resultText is the text of a result, cleaned and redacted.
 func (p *Prepared) resultText(res Output, out *stream) excerpt {
-	text := p.r.redact(cleanText(res.Text, p.spec.Terminal))
+	text := p.r.redact(cleanText(res.Text, p.form()))
 	switch {
 	case res.Capture != nil:
 		return res.Capture.excerpt().after(text)
@@ -281,7 +281,7 @@ func (p *Prepared) delegated(out Output) *Outcome {
 	if limit := p.r.policy.MaxWholeBytes; len(out.Text) > limit {
 		return p.failed(tooLarge(p.call, limit))
 	}
-	text := wholeText(p.r.redact(cleanText(out.Text, false)))
+	text := wholeText(p.r.redact(cleanText(out.Text, FormText)))
 	o := p.passed(out, presented{text: text.head, excerpt: text})
 	o.Full = o.Message
 	return o

@@ -81,9 +81,8 @@ type Spec struct {
 	// Source says where the tool comes from: "builtin", "command", "http", "openapi:<server>",
 	// "mcp:<server>".
 	Source string
-	// Terminal marks output that comes from terminal programs: escape sequences are stripped and
-	// progress bars collapsed before the model reads it (R57).
-	Terminal bool
+	// Form says what the output is, and so what is taken out of it before the model reads it (R57).
+	Form TextForm
 	// HeadShare is the share of the line budget kept from the start of a cut output (R60). Zero
 	// takes the policy's.
 	HeadShare float64

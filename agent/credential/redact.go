@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ const minSecret = 8
 // use, and reading takes no lock.
 type Redactor struct {
 	mu    sync.Mutex        // guards known
-	known map[string]string // form to name
+	known map[string]string // form to mark
 	state atomic.Pointer[redaction]
 }
 
@@ -31,6 +32,8 @@ type Redactor struct {
 type redaction struct {
 	replace *strings.Replacer
 	longest int
+	forms   []string          // longest first
+	known   map[string]string // form to mark
 }
 
 var _ toolrt.Redactor = (*Redactor)(nil)
@@ -71,16 +74,21 @@ func (r *Redactor) rebuild() {
 	for _, f := range found {
 		pairs = append(pairs, f, r.known[f])
 	}
-	r.state.Store(&redaction{strings.NewReplacer(pairs...), len(found[0])})
+	r.state.Store(&redaction{strings.NewReplacer(pairs...), len(found[0]), found, maps.Clone(r.known)})
 }
 
-// Redact returns text with every known value replaced.
+// Redact returns text with every known value replaced, also one that is divided by colour codes,
+// other control sequences or signs that are not seen.
 func (r *Redactor) Redact(text string) string {
 	s := r.state.Load()
 	if s == nil || len(text) < minSecret {
 		return text
 	}
-	return s.replace.Replace(text)
+	text = s.replace.Replace(text)
+	if concealing(text) {
+		text = s.through(text)
+	}
+	return text
 }
 
 // Longest returns the length in bytes of the longest form of a known value.

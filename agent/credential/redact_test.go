@@ -115,3 +115,45 @@ func BenchmarkRedact(b *testing.B) {
 		r.Redact(text)
 	}
 }
+
+// A value that a colour code or a sign that is not seen divides is found all the same, and what is
+// around it stays (R67, R69).
+func TestR67DividedValuesAreHidden(t *testing.T) {
+	r := NewRedactor()
+	r.Add("gh", "ghp_0123456789")
+	for text, want := range map[string]string{
+		"a ghp_01\x1b[31m23456\x1b[0m789 b": "a ‹secret:gh› b",
+		"\x1b[1mghp_0123456789\x1b[0m":      "\x1b[1m‹secret:gh›\x1b[0m",
+		"ghp_\x1b]0;title\x070123456789 x":  "‹secret:gh› x",
+		"ghp_\x1b]0;abc":                    "ghp_\x1b]0;abc", "gh\x1b]0;p_0123456789": "‹secret:gh›",
+		"g\u200bhp_0123\u00ad456789, g\u009b1mhp_0123456789": "‹secret:gh›, ‹secret:gh›",
+		"gh\bp_0123456\r789":                                   "‹secret:gh›",
+		"\x1b[32mghp_01234567\x1b[0m no":                       "\x1b[32mghp_01234567\x1b[0m no",
+		"one ghp_0123456789 two \x1b[m ghp_0\x1b(B123456789 é": "one ‹secret:gh› two \x1b[m ‹secret:gh› é",
+		"Z2hwXzAxM\x1b[0mjM0NTY3ODk=":                          "‹secret:gh›",
+	} {
+		if got := r.Redact(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzDividedValues(f *testing.F) {
+	f.Add("a \x1b[31mb", "\x1b[0m", uint8(3))
+	f.Add("\x1b]0;", "\u200b", uint8(8))
+	f.Fuzz(func(t *testing.T, around, between string, at uint8) {
+		const value = "ghp_0123456789"
+		r := NewRedactor()
+		r.Add("gh", value)
+		if plain, _ := visible(between, false); plain != "" || strings.HasSuffix(between, "\x1b") || strings.HasSuffix(between, "[") {
+			return // it divides the value by something that is seen, or swallows a part of it
+		}
+		cut := int(at) % len(value)
+		got := r.Redact(around + "\n" + value[:cut] + between + value[cut:])
+		for _, strs := range []bool{true, false} {
+			if plain, _ := visible(got, strs); strings.Contains(plain, value) {
+				t.Fatalf("%q is left in %q", value, got)
+			}
+		}
+	})
+}

@@ -71,6 +71,7 @@ func (t *Tool) Spec() toolrt.Spec {
 		Flags:       t.Flags,
 		Timeout:     t.Timeout,
 		Source:      "command",
+		Form:        toolrt.FormScript,
 		Detaches:    true,
 	}
 }

@@ -74,7 +74,7 @@ var catalog = []builtin{
 			{"directory", "The folder to run it in. The default is the current folder \".\""},
 		},
 		flags:     toolrt.Flags{LongRunning: true},
-		terminal:  true,
+		form:      toolrt.FormTerminal,
 		headShare: 0.3,
 		detaches:  true,
 		run:       execute,

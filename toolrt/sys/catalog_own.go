@@ -140,7 +140,7 @@ var own = []builtin{
 			{"background", "(optional) If true, it goes on in the background and has no time limit. The default is false"},
 		},
 		types: map[string]typing{"command": required, "directory": {}, "timeout": upTo(maxShellSeconds), "background": yesOrNo},
-		flags: toolrt.Flags{LongRunning: true}, terminal: true, headShare: 0.3, detaches: true,
+		flags: toolrt.Flags{LongRunning: true}, form: toolrt.FormTerminal, headShare: 0.3, detaches: true,
 		limit:   shellLimit,
 		run:     runLimited,
 		display: named("Running `%s`", "command"),

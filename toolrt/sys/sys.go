@@ -27,8 +27,8 @@ type builtin struct {
 	flags     toolrt.Flags
 	timeout   time.Duration
 	headShare float64
-	// terminal marks output of terminal programs.
-	terminal bool
+	// form is what the output is.
+	form toolrt.TextForm
 	// detaches marks tools whose calls can go on in the background.
 	detaches bool
 	// limit is the time limit that a call names; nil when calls cannot.
@@ -132,7 +132,7 @@ func find(name string) *builtin {
 func (b *builtin) Spec() toolrt.Spec {
 	return toolrt.Spec{
 		Name: b.name, Description: b.description, Parameters: b.schema(), Validate: b.types != nil, Flags: b.flags,
-		Timeout: b.timeout, Source: "builtin", Terminal: b.terminal, HeadShare: b.headShare,
+		Timeout: b.timeout, Source: "builtin", Form: b.form, HeadShare: b.headShare,
 		Detaches: b.detaches,
 	}
 }
