@@ -139,8 +139,13 @@ func (c *call) toolCall(input string) (*toolrt.Call, error) {
 }
 
 // script is the text of a tool that is not built in: what a question about it shows, and what rules
-// bind to. The daemon that a request goes to is part of it.
+// bind to. The daemon that a request goes to is part of it, and so are packages it needs.
 func (c *call) script() string {
+	if t := c.tool; t.Kind() == program.KindCommand && c.t.s.cacheFor(t) != "" {
+		if text := command.Requirements(t.Interpreter(), t.WorkingDir, t.MetaData[requirements]); text != "" {
+			return t.Instructions + "\n# " + requirements + "\n" + text
+		}
+	}
 	if daemon, err := c.daemonOf(); err == nil && daemon != nil && daemon != c.tool {
 		return c.tool.Instructions + "\n" + daemon.Instructions
 	}

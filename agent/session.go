@@ -76,6 +76,10 @@ type Options struct {
 	PassSecrets bool
 
 	Runtime toolrt.Policy
+	// Cache is the folder for what is made for tools before they run (virtual environments of Python
+	// tools); "" makes nothing. Nothing is made for tools below the folders of SystemTools.
+	Cache       string
+	SystemTools []string
 	// Daemons say how "#!sys.daemon" tools are run; they end with the session.
 	Daemons command.DaemonOptions
 	// Jobs remembers commands in the background; nil: after a crash they are not found.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 		}
 		return asking{&command.Tool{Name: c.name(), Description: t.Description, Interpreter: t.Interpreter(), Script: t.Script(),
 			Location: t.Source.Location, ToolDir: t.WorkingDir, Stdin: t.Stdin, Params: t.Arguments, Timeout: timeout,
-			Flags: flags, Abort: c.parent == nil}, c}, nil
+			Flags: flags, Abort: c.parent == nil, Requirements: t.MetaData[requirements], Cache: c.t.s.cacheFor(t)}, c}, nil
 	case program.KindHTTP, program.KindDaemon:
 		return c.webTool(flags), nil
 	case program.KindOpenAPI:
@@ -39,6 +40,20 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 	}
 	return nil, fmt.Errorf("%s is a kind of tool that this version of parley does not run: its body begins with %q",
 		c.name(), firstLine(t.Instructions))
+}
+
+// requirements is the metadata key of a Python tool's packages (6.10).
+const requirements = "requirements.txt"
+
+// cacheFor is the folder for what is made for a tool before it runs, "" where nothing is made: the
+// person looks after the tools below these folders.
+func (s *Session) cacheFor(t *program.Tool) string {
+	for _, dir := range s.o.SystemTools {
+		if rel, err := filepath.Rel(dir, t.WorkingDir); err == nil && filepath.IsLocal(rel) {
+			return ""
+		}
+	}
+	return s.o.Cache
 }
 
 // asking lets the commands of a tool reach the prompt server while it runs.

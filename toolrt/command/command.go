@@ -45,6 +45,11 @@ type Tool struct {
 	Abort bool
 	// Debug sets GPTSCRIPT_DEBUG.
 	Debug bool
+	// Requirements are the Python packages that the tool's metadata asks for (6.10).
+	Requirements string
+	// Cache is the folder in which Python tools with requirements have their virtual environments;
+	// empty leaves requirements to the person.
+	Cache string
 }
 
 // Failure is the error of a command that ended the run: its text is the one of 6.4, with what the
@@ -100,6 +105,9 @@ func (t *Tool) Preview(_ context.Context, call *toolrt.Call) (toolrt.Preview, er
 	if strings.TrimSpace(t.Script) != "" {
 		p.Command += "\n" + t.Script
 	}
+	if text := Requirements(t.Interpreter, t.ToolDir, t.Requirements); text != "" && t.Cache != "" {
+		p.Command += "\n\nbefore its first run, in a virtual environment: pip install\n" + text
+	}
 	return p, nil
 }
 
@@ -120,7 +128,14 @@ func (t *Tool) environment(call *toolrt.Call, input string) []string {
 // output that begins with "CHAT FINISH: " raises [toolrt.ChatFinish].
 func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, error) {
 	environ := t.environment(inv.Call, inv.Args)
-	p, err := prepare(t.Interpreter, t.Script, environ, InputNames(inv.Args, t.Params))
+	var confine []string
+	if inv.Sandboxed {
+		confine = Confinement(inv.Call.Dir, inv.Call.Workspace)
+	}
+	p, environ, err := t.prepare(ctx, inv, environ, confine)
+	if err != nil && ctx.Err() != nil {
+		return toolrt.Output{}, ctx.Err()
+	}
 	if err != nil {
 		if t.answers(inv.Call) {
 			return toolrt.Output{Text: fmt.Sprintf("ERROR: got (%v) while parsing command", err), IsError: true}, nil
@@ -141,9 +156,6 @@ func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, 
 	}
 	if t.Stdin {
 		proc.Input = inv.Args
-	}
-	if inv.Sandboxed {
-		proc.Confine = Confinement(inv.Call.Dir, inv.Call.Workspace)
 	}
 	res, err := Run(ctx, proc)
 	if res.Detached != nil {
@@ -170,6 +182,19 @@ func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, 
 	out := s.output()
 	out.ExitCode = new(int)
 	return out, nil
+}
+
+// prepare makes the command ready to start, and what it needs of a managed runtime before that.
+func (t *Tool) prepare(ctx context.Context, inv *toolrt.Invocation, environ, confine []string) (prepared, []string, error) {
+	managed, err := t.runtimeEnv(ctx, environ, confine)
+	if err != nil {
+		return prepared{}, environ, err
+	}
+	if managed != nil {
+		environ = Merge(append(environ, managed...))
+	}
+	p, err := prepare(t.Interpreter, t.Script, environ, InputNames(inv.Args, t.Params))
+	return p, environ, err
 }
 
 // answers reports whether a failure is a result for the model rather than the end of the run.

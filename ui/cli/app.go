@@ -435,7 +435,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
 		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Jobs: a.jobBook(), Env: a.environment(row.Workspace),
 		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(),
-		Lend:           a.lender(row),
+		Lend: a.lender(row), Cache: a.toolCache(), SystemTools: a.systemTools(),
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
 		Undo:   a.undoLog(row.ID),
 		Rescue: func(rows record.Rows) (string, error) { return persist.Rescue(a.paths.state, rows) },
@@ -448,6 +448,25 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		o.Authorizer, o.Prompter = ask, ask
 	}
 	return agent.Open(ctx, o)
+}
+
+// toolCache is the folder for what is made for tools before they run, "" without a home. It is none of
+// the user's caches: confined commands may write there.
+func (a *app) toolCache() string {
+	if a.paths.data == "" {
+		return ""
+	}
+	return filepath.Join(a.paths.data, "tools")
+}
+
+// systemTools are the folders for whose tools nothing is made.
+func (a *app) systemTools() []string {
+	given := firstSet(a.f.systemTools, a.io.getenv("GPTSCRIPT_SYSTEM_TOOLS_DIR"))
+	var dirs []string
+	for _, dir := range strings.FieldsFunc(given, func(r rune) bool { return strings.ContainsRune(";,"+string(filepath.ListSeparator), r) }) {
+		dirs = append(dirs, expand(a.paths.dir, strings.TrimSpace(dir)))
+	}
+	return dirs
 }
 
 // environment is what the program's commands start from: the process's own, without the keys of

@@ -35,9 +35,10 @@ type flags struct {
 	ascii  bool
 	plain  bool
 
-	ports     string // --ports
-	chatState string // --chat-state: a file, a state, a response, or null
-	saveState string // --save-chat-state-file: a file, or - for stdout
+	ports       string // --ports
+	systemTools string // --system-tools-dir
+	chatState   string // --chat-state: a file, a state, a response, or null
+	saveState   string // --save-chat-state-file: a file, or - for stdout
 
 	// passing says that nothing of the run is kept.
 	passing bool
@@ -62,9 +63,10 @@ func (f *flags) common(fs *pflag.FlagSet) {
 	// The names that scripts for GPTScript use.
 	fs.StringVar(&f.model, "default-model", "", "the same as --model")
 	fs.BoolVar(&f.sequential, "force-sequential", false, "the same as --sequential")
+	fs.StringVar(&f.systemTools, "system-tools-dir", "", "the `FOLDERS` for whose tools nothing is installed")
 	fs.Bool("disable-cache", false, "accepted; replies of models are never taken from a cache")
 	fs.Bool("confirm", false, "accepted; parley always asks before calls that can change something")
-	for _, name := range []string{"default-model", "force-sequential", "disable-cache", "confirm"} {
+	for _, name := range []string{"default-model", "force-sequential", "disable-cache", "confirm", "system-tools-dir"} {
 		if err := fs.MarkHidden(name); err != nil {
 			panic(err) // a flag that was just added
 		}
