@@ -209,3 +209,29 @@ func TestTruthfulStates(t *testing.T) {
 		equal(t, "state "+string(state)+" left", left.State, want)
 	}
 }
+
+// Usage is added up by agent, by model and by tool.
+func TestSpent(t *testing.T) {
+	s := openAt(t, databasePath(t), Options{})
+	ctx := context.Background()
+	j := create(t, s, record.Session{})
+	reply := func(i, tokens int) record.Message {
+		m := shown(1, i, model.Assistant, "a")
+		m.Agent, m.Model = "planner", "offline/parley"
+		m.Message.Usage = &model.Usage{PromptTokens: tokens - 1, CompletionTokens: 1, TotalTokens: tokens}
+		return m
+	}
+	failed := call(1, "0.1.1", toolrt.StatusFailed)
+	failed.Started, failed.Finished = time.UnixMilli(1000), time.UnixMilli(3500)
+	done := call(1, "0.1.0", toolrt.StatusSuccess)
+	done.Started, done.Finished = time.UnixMilli(1000), time.UnixMilli(2000)
+	beginTurn(t, j, 1, record.Rows{Messages: []record.Message{shown(1, 0, model.User, "q"), reply(1, 10), reply(2, 5)}, Calls: []record.Call{done, failed}})
+	got, err := s.Spent(ctx, j.Session().ID)
+	must(t, err)
+	sum := model.Usage{PromptTokens: 13, CompletionTokens: 2, TotalTokens: 15}
+	equal(t, "spent", got, []record.Spent{
+		{By: record.SpentAgent, Name: "planner", Count: 2, Usage: sum},
+		{By: record.SpentModel, Name: "offline/parley", Count: 2, Usage: sum},
+		{By: record.SpentTool, Name: done.Tool, Count: 2, Failed: 1, Time: 3500 * time.Millisecond},
+	})
+}

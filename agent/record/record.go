@@ -210,6 +210,23 @@ type Approval struct {
 	Decision toolrt.Decision `json:"decision"`
 }
 
+// What a line of usage is about.
+const (
+	SpentAgent = "agent"
+	SpentModel = "model"
+	SpentTool  = "tool"
+)
+
+// Spent is what an agent, a model or a tool has used in a session.
+type Spent struct {
+	By     string // SpentAgent, SpentModel or SpentTool
+	Name   string
+	Count  int           // replies of an agent or a model, calls of a tool
+	Failed int           // calls that did not succeed
+	Usage  model.Usage   // of replies
+	Time   time.Duration // that replies took or calls ran; zero for agents
+}
+
 // Text is a text kept once by its hash: a linked program, a system message, a tool list.
 type Text struct {
 	Hash string

@@ -64,7 +64,7 @@ func (b *backend) chat(ctx context.Context, journal agent.Journal) (tui.Chat, er
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	return &screenChat{Session: s, a: b.a, store: b.a.store, hub: hub, outputs: journal.OutputDir(), open: b.a.opener(journal.Session())}, nil
+	return &screenChat{Session: s, a: b.a, store: b.a.store, hub: hub, journal: journal, outputs: journal.OutputDir(), open: b.a.opener(journal.Session())}, nil
 }
 
 func (b *backend) Sessions(ctx context.Context, all bool, text string) ([]record.Session, error) {
@@ -130,6 +130,7 @@ type screenChat struct {
 	a       *app
 	store   *persist.Store
 	hub     *monitor.Hub
+	journal agent.Journal
 	outputs string
 	open    func(ref, provider string) (model.Model, error)
 }

@@ -15,8 +15,12 @@ func (m *screen) openBatch() {
 	m.asking.batch, m.asking.away = prompt.NewBatch(p, m.panel.Siblings(p.Path()), m.asking.prompts), false
 }
 
-// setBatch gives the open view what has changed, and closes it when nothing in it waits any more.
+// setBatch takes what has changed in rules and questions: it gives it to the panel and the open view,
+// and closes it when nothing in it waits any more.
 func (m *screen) setBatch() {
+	if r, ok := m.session.chat.(Ruled); ok {
+		m.panel.SetRules(r.Rules())
+	}
 	b := m.asking.batch
 	if b == nil {
 		return

@@ -113,7 +113,7 @@ func (m *screen) hints() []hint {
 	case m.focus == onPanel:
 		return slices.Concat(m.pair(keymap.PanelDown, keymap.PanelUp, "move"), m.pair(keymap.PanelFold, keymap.PanelUnfold, "fold"),
 			m.of(keymap.PanelOpen), []hint{{"Esc", "Esc", "text"}}, m.of(keymap.PanelCancel, keymap.PanelFilter, keymap.PanelCopy,
-				keymap.PanelFollow, keymap.PanelShow, keymap.PanelNextTab))
+				keymap.PanelFollow, keymap.PanelShow, keymap.PanelNextTab, keymap.PanelRerun, keymap.PanelBackground))
 	}
 	return m.writingHints()
 }

@@ -26,12 +26,68 @@ func (m *screen) panelMessage(msg tea.Msg) (tea.Cmd, bool) {
 			out, err := s.chat.Output(ctx, msg.Path)
 			return outputLoaded{gen(s.gen), msg.Path, out, err}
 		}), true
+	case panel.WantUsage:
+		return m.loadUsage(), true
+	case panel.WantBackground:
+		m.toBackground(msg.Path)
+	case panel.WantRerun:
+		m.rerun(msg.Call)
 	case panel.Leave:
 		m.leavePane()
 	default:
 		return nil, false
 	}
 	return nil, true
+}
+
+// loadUsage asks for what the session has used.
+func (m *screen) loadUsage() tea.Cmd {
+	s := m.session
+	spender, ok := s.chat.(Spender)
+	if !ok {
+		m.panel.SetUsage(s.row, nil)
+		return nil
+	}
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		spent, err := spender.Spent(ctx)
+		return usageLoaded{gen(s.gen), spent, err}
+	})
+}
+
+type usageLoaded struct {
+	gen
+	spent []record.Spent
+	err   error
+}
+
+func (u usageLoaded) take(m *screen) tea.Cmd {
+	if u.err != nil {
+		m.trouble("the usage cannot be read", u.err)
+	}
+	m.panel.SetUsage(m.session.row, u.spent)
+	return nil
+}
+
+// toBackground moves a running call to the background.
+func (m *screen) toBackground(path string) {
+	b, ok := m.session.chat.(Backgrounder)
+	if !ok || !b.Background(path) {
+		m.say("this call cannot go on in the background")
+		return
+	}
+	m.say("it goes on in the background: /bg lists what runs there")
+}
+
+// rerun writes a message that asks for a call again. The person sends it, and the call is judged as
+// any other.
+func (m *screen) rerun(c record.Call) {
+	m.setFocus(onComposer)
+	text := "Run call " + c.Label + " again: " + c.Tool + " " + c.Input
+	if !m.composer.Empty() {
+		text = m.composer.Value() + "\n" + text
+	}
+	m.composer.SetValue(text)
+	m.say("Enter asks for the call again; it is judged as any other")
 }
 
 // outputLoaded has the whole output of a call.

@@ -47,7 +47,40 @@ func (m *screen) loadOlder() tea.Cmd {
 			return callsLoaded{gen(s.gen), calls, err}
 		}))
 	}
-	return tea.Batch(cmds...)
+	return tea.Batch(append(cmds, m.loadJournal())...)
+}
+
+// loadJournal loads the part of the journal that the panel wants.
+func (m *screen) loadJournal() tea.Cmd {
+	s := m.session
+	journaled, ok := s.chat.(Journaled)
+	if !ok || !m.panelShown() {
+		return nil
+	}
+	turn, ok := m.panel.WantsJournal()
+	if !ok {
+		return nil
+	}
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		entries, err := journaled.Entries(ctx, turn)
+		return journalLoaded{gen(s.gen), turn, entries, err}
+	})
+}
+
+type journalLoaded struct {
+	gen
+	turn    int
+	entries []record.Entry
+	err     error
+}
+
+func (j journalLoaded) take(m *screen) tea.Cmd {
+	if j.err != nil {
+		m.trouble("the journal cannot be read", j.err)
+		return nil
+	}
+	m.panel.SetJournal(j.turn, j.entries)
+	return nil
 }
 
 func (l shownLoaded) take(m *screen) tea.Cmd {

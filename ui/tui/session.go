@@ -133,6 +133,7 @@ func (m *screen) adopt(chat Chat) {
 	m.transcript.Reset(nil, nil)
 	m.panel.Reset(nil)
 	m.restorePanel(m.session.row.Panel)
+	m.setBatch()
 	m.keep = keeper{last: m.kept()}
 	if len(m.session.queue) > 0 {
 		m.say(count(len(m.session.queue), "message") + " queued before: Enter sends the first one")

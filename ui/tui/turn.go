@@ -132,12 +132,22 @@ func (t turnEnded) take(m *screen) tea.Cmd {
 	interrupted := s.interrupted || errors.Is(t.err, context.Canceled)
 	s.steered = nil
 	m.giveBack(s.lost(t.err))
+	usage := tea.Cmd(nil)
+	if m.panel.ShowsUsage() {
+		usage = m.loadUsage()
+	}
+	return tea.Batch(usage, m.afterTurn(interrupted, t.err))
+}
+
+// afterTurn says how a turn ended, and sends what is queued.
+func (m *screen) afterTurn(interrupted bool, err error) tea.Cmd {
+	s := &m.session
 	switch {
 	case interrupted:
 		m.say("interrupted: what had come is kept" + m.queuedHint())
 		return nil
-	case t.err != nil:
-		m.trouble("the turn failed", t.err)
+	case err != nil:
+		m.trouble("the turn failed", err)
 		if len(s.queue) > 0 {
 			m.note.text += m.queuedHint()
 		}

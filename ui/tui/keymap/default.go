@@ -55,8 +55,13 @@ const (
 	PanelNextTab Action = "panel.nextTab"
 	PanelTab1    Action = "panel.tab1"
 	PanelTab2    Action = "panel.tab2"
-	PanelPgUp    Action = "panel.pageUp"
-	PanelPgDown  Action = "panel.pageDown"
+	PanelTab3    Action = "panel.tab3"
+	PanelTab4    Action = "panel.tab4"
+	PanelRerun   Action = "panel.rerun"
+
+	PanelBackground Action = "panel.background"
+	PanelPgUp       Action = "panel.pageUp"
+	PanelPgDown     Action = "panel.pageDown"
 
 	PickerOpen    Action = "sessions.open"
 	PickerPreview Action = "sessions.preview"
@@ -186,7 +191,11 @@ func panelKeys() []Binding {
 		row(Panel, PanelPgDown, "page down", "scroll the details down", "pgdown"),
 		row(Panel, PanelNextTab, "tab", "next tab, after the last one back to the text", "tab"),
 		row(Panel, PanelTab1, "calls", "calls", "1"),
-		row(Panel, PanelTab2, "approvals", "approvals", "2"),
+		row(Panel, PanelTab2, "approvals", "approvals: what waits, what was decided, the rules in force", "2"),
+		row(Panel, PanelTab3, "events", "events: what happens, and the journal", "3"),
+		row(Panel, PanelTab4, "usage", "usage: tokens, cost and time by agent, model and tool", "4"),
+		row(Panel, PanelRerun, "rerun", "run the call again (asks as before)", "R"),
+		row(Panel, PanelBackground, "background", "move the running call to the background", "b"),
 	}
 }
 

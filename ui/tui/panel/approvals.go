@@ -3,11 +3,16 @@ package panel
 import (
 	"fmt"
 
+	"parley/toolrt/approval"
 	"parley/ui/tui/text"
 	"parley/ui/tui/transcript"
 )
 
-// approvalRows lists the questions that wait, then the calls that were decided, newest first.
+// SetRules says which rules are in force.
+func (m *Model) SetRules(rules []approval.Rule) { m.rules, m.drawn = rules, "" }
+
+// approvalRows lists the questions that wait, then the calls that were decided, newest first, then
+// the rules in force.
 func (m *Model) approvalRows() []row {
 	var rows []row
 	for _, w := range m.waiting {
@@ -21,6 +26,29 @@ func (m *Model) approvalRows() []row {
 				rows = append(rows, row{id: c.Path, path: c.Path, turn: c.Turn})
 			}
 		}
+	}
+	rules := m.ruleRows()
+	if len(rules) == 0 {
+		return rows
+	}
+	return append(append(rows, row{id: "rules", left: "rules in force", head: true}), rules...)
+}
+
+// ruleRows are the rules in force, those of parley itself left out.
+func (m *Model) ruleRows() []row {
+	var rows []row
+	for _, r := range m.rules {
+		if r.Scope == approval.Builtin || !m.filter.holds(r.String()+" "+r.Effect.String()) {
+			continue
+		}
+		word := "ok"
+		switch r.Effect {
+		case approval.Deny:
+			word = "no"
+		case approval.Ask:
+			word = "ASK"
+		}
+		rows = append(rows, row{id: "rule " + r.ID, left: text.Line(r.String()), right: r.Scope.String(), word: word})
 	}
 	return rows
 }

@@ -42,6 +42,17 @@ func (f filter) match(c record.Call) bool {
 	return true
 }
 
+// holds reports whether all words occur in a text.
+func (f filter) holds(s string) bool {
+	s = strings.ToLower(s)
+	for _, word := range strings.Fields(strings.ToLower(f.text)) {
+		if !strings.Contains(s, word) {
+			return false
+		}
+	}
+	return true
+}
+
 // key takes a key while the filter is typed.
 func (f *filter) key(msg tea.KeyPressMsg) bool {
 	switch msg.Key().Code {

@@ -6,10 +6,13 @@ package panel
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"parley/agent/record"
+	"parley/toolrt/approval"
 	"parley/ui/tui/keymap"
 	"parley/ui/tui/style"
 )
@@ -22,6 +25,15 @@ type ShowInChat struct{ Path string }
 
 // Copy asks to put text on the clipboard.
 type Copy struct{ Text string }
+
+// WantRerun asks to run a call again.
+type WantRerun struct{ Call record.Call }
+
+// WantBackground asks to move a running call to the background.
+type WantBackground struct{ Path string }
+
+// WantUsage asks for what the session has used, to be given to SetUsage.
+type WantUsage struct{}
 
 // WantOutput asks for the whole output of a call, to be given to SetOutput.
 type WantOutput struct{ Path string }
@@ -43,6 +55,8 @@ type Waiting struct {
 const (
 	tabCalls = iota
 	tabApprovals
+	tabEvents
+	tabUsage
 	tabs
 )
 
@@ -58,6 +72,11 @@ type Model struct {
 
 	tree    tree
 	waiting []Waiting
+	rules   []approval.Rule
+	events  events
+	usage   usage
+
+	eventList eventList
 
 	tab    int
 	follow bool
@@ -171,14 +190,15 @@ func (m *Model) Key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		m.followLive()
 	case keymap.PanelFilter:
 		m.filter.typing = true
-	case keymap.PanelTab1, keymap.PanelTab2:
-		m.switchTab(map[keymap.Action]int{keymap.PanelTab1: tabCalls, keymap.PanelTab2: tabApprovals}[a])
+	case keymap.PanelTab1, keymap.PanelTab2, keymap.PanelTab3, keymap.PanelTab4:
+		return m.switchTab(map[keymap.Action]int{keymap.PanelTab1: tabCalls, keymap.PanelTab2: tabApprovals,
+			keymap.PanelTab3: tabEvents, keymap.PanelTab4: tabUsage}[a]), true
 	case keymap.PanelNextTab:
 		if m.tab+1 == tabs {
 			m.switchTab(tabCalls)
 			return send(Leave{}), true
 		}
-		m.switchTab(m.tab + 1)
+		return m.switchTab(m.tab + 1), true
 	default:
 		return m.act(a), true
 	}
@@ -189,10 +209,7 @@ func (m *Model) Key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 func (m *Model) act(a keymap.Action) tea.Cmd {
 	n := m.selected()
 	if n == nil {
-		if a == keymap.PanelOpen {
-			m.fold(true)
-		}
-		return nil
+		return m.actOnRow(a)
 	}
 	switch a {
 	case keymap.PanelOpen:
@@ -208,14 +225,47 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 		return send(Copy{m.copyText(n)})
 	case keymap.PanelShow:
 		return send(ShowInChat{n.call.Path})
+	case keymap.PanelRerun:
+		return send(WantRerun{n.call})
+	case keymap.PanelBackground:
+		if !n.call.Status.Terminal() {
+			return send(WantBackground{n.call.Path})
+		}
+	}
+	return nil
+}
+
+// actOnRow carries out what concerns a row that is no call.
+func (m *Model) actOnRow(a keymap.Action) tea.Cmd {
+	switch {
+	case a == keymap.PanelOpen && m.tab == tabEvents:
+		m.full, m.scroll = !m.full, 0
+	case a == keymap.PanelOpen:
+		m.fold(true)
+	case a == keymap.PanelCopy && m.tab == tabEvents:
+		if e := m.event(); e != nil {
+			return send(Copy{e.json() + "\n"})
+		}
+	case a == keymap.PanelCopy:
+		if r := m.current(); r.left != "" {
+			return send(Copy{strings.TrimSpace(r.left+"  "+r.right) + "\n"})
+		}
 	}
 	return nil
 }
 
 func send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
 
-func (m *Model) switchTab(tab int) {
+// switchTab shows a tab and asks for what it needs.
+func (m *Model) switchTab(tab int) tea.Cmd {
 	m.tab, m.full, m.scroll = tab, false, 0
+	switch tab {
+	case tabEvents:
+		m.events.stale = true
+	case tabUsage:
+		return send(WantUsage{})
+	}
+	return nil
 }
 
 // move moves the cursor, or the details when they fill the panel.
@@ -242,7 +292,7 @@ func (m *Model) move(a keymap.Action) {
 // fold folds or unfolds the row under the cursor; folding what is folded goes to the row above it.
 func (m *Model) fold(unfold bool) {
 	rows := m.rows()
-	i := index(rows, m.cursor[m.tab])
+	i := m.index(rows)
 	if m.tab != tabCalls || i >= len(rows) {
 		return
 	}
@@ -262,10 +312,43 @@ func (m *Model) fold(unfold bool) {
 
 // rows are the rows of the tab shown, and the cursor stands on one of them.
 func (m *Model) rows() []row {
-	if m.tab == tabApprovals {
+	switch m.tab {
+	case tabApprovals:
 		return m.approvalRows()
+	case tabEvents:
+		return m.eventRows()
+	case tabUsage:
+		return m.usageRows()
 	}
 	return m.tree.rows(m.filter)
+}
+
+// current is the row under the cursor, the zero row when there is none.
+func (m *Model) current() row {
+	rows := m.rows()
+	if len(rows) == 0 {
+		return row{}
+	}
+	return rows[m.index(rows)]
+}
+
+// index is the place of the cursor among the rows. In lists that grow at their beginning it is the
+// first when its row is gone or none was chosen.
+func (m *Model) index(rows []row) int {
+	if m.tab == tabEvents || m.tab == tabUsage {
+		for i := range rows {
+			if rows[i].id == m.cursor[m.tab] {
+				return i
+			}
+		}
+		for i := range rows {
+			if !rows[i].head {
+				return i
+			}
+		}
+		return 0
+	}
+	return index(rows, m.cursor[m.tab])
 }
 
 // index is the place of a row, the last when it is gone.
@@ -279,10 +362,4 @@ func index(rows []row, id string) int {
 }
 
 // selected is the call under the cursor, nil when there is none.
-func (m *Model) selected() *node {
-	rows := m.rows()
-	if len(rows) == 0 {
-		return nil
-	}
-	return m.tree.nodes[rows[index(rows, m.cursor[m.tab])].path]
-}
+func (m *Model) selected() *node { return m.tree.nodes[m.current().path] }

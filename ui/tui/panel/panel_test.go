@@ -16,6 +16,7 @@ import (
 	"parley/agent/record"
 	"parley/themes"
 	"parley/toolrt"
+	"parley/toolrt/approval"
 	"parley/ui/tui/keymap"
 	"parley/ui/tui/style"
 )
@@ -154,7 +155,7 @@ func TestKeysSayWhatIsWanted(t *testing.T) {
 		{[]string{"."}, ShowInChat{"0/2.1/1.0"}},
 		{[]string{"y"}, Copy{"sys.exec \n"}},
 		{[]string{"g", "down", "down", "enter"}, WantOutput{"0/2.0"}},
-		{[]string{"tab", "tab"}, Leave{}},
+		{[]string{"tab", "tab", "tab", "tab"}, Leave{}},
 	} {
 		if got := press(m, c.keys...); got != c.want {
 			t.Errorf("%q: got %#v, want %#v", c.keys, got, c.want)
@@ -269,7 +270,7 @@ func FuzzArguments(f *testing.F) {
 // Whatever is pressed at whatever size, each line is as wide as the panel and nothing panics.
 func TestRandomKeysAndSizes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	keys := []string{"j", "k", "h", "l", "g", "G", "f", "/", "e", "enter", "tab", "1", "2", "x", "y", ".", "backspace", "up", "down"}
+	keys := []string{"j", "k", "h", "l", "g", "G", "f", "/", "e", "enter", "tab", "1", "2", "3", "4", "R", "b", "x", "y", ".", "backspace", "up", "down"}
 	for range 40 {
 		m := fresh(60, 20)
 		m.Reset(session())
@@ -300,5 +301,73 @@ func TestRandomKeysAndSizes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The journal and what comes live are listed newest first, can be narrowed, and copied as JSON.
+func TestEvents(t *testing.T) {
+	m := fresh(60, 30)
+	m.Reset(session())
+	m.Apply([]monitor.Event{
+		{Type: monitor.CallStart, Time: epoch, Path: "0/2.0"},
+		{Type: monitor.CallProgress, Delta: &monitor.Delta{Kind: monitor.PieceText, Text: "x"}},
+		{Type: monitor.Notice, Time: epoch, Text: "the server is busy"},
+	})
+	press(m, "3")
+	if turn, ok := m.WantsJournal(); !ok || turn != 2 {
+		t.Fatalf("wants %d %v", turn, ok)
+	}
+	m.SetJournal(2, []record.Entry{
+		{Key: record.Key{Turn: 2, Path: "0/2.0"}, Seq: 7, Kind: record.EntryExecution, Finished: true, Started: epoch, Ended: epoch.Add(time.Second)},
+		{Key: record.Key{Turn: 2, Path: "0/2.1/1.0"}, Seq: 9, Kind: record.EntryExecution, Started: epoch},
+	})
+	view := ansi.Strip(m.View())
+	for _, want := range []string{"live", "notice", "the server is busy", "start     1 sys.find", "journal of turn 2", "run  ", "2.1 sys.exec", "seq 9", "seq 7 1.0s"} {
+		if !strings.Contains(view, want) {
+			t.Errorf("%q is not in\n%s", want, view)
+		}
+	}
+	if strings.Index(view, "seq 9") > strings.Index(view, "seq 7") {
+		t.Errorf("the newest does not come first:\n%s", view)
+	}
+	if msg, ok := press(m, "/", "s", "e", "q", "enter", "y").(Copy); !ok || !strings.Contains(msg.Text, `"Seq": 9`) {
+		t.Errorf("copied %+v", msg)
+	}
+	if turn, ok := m.WantsJournal(); !ok || turn != 1 {
+		t.Errorf("at the end wants %d %v", turn, ok)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	m := fresh(50, 30)
+	m.Reset(session())
+	if _, ok := press(m, "4").(WantUsage); !ok || !m.ShowsUsage() {
+		t.Fatal("usage is not asked for")
+	}
+	m.SetUsage(record.Session{ID: "s", Turns: 2, CostMicro: 370_000, Usage: model.Usage{TotalTokens: 9100}}, []record.Spent{
+		{By: record.SpentAgent, Name: "planner", Count: 3, Usage: model.Usage{TotalTokens: 9100}},
+		{By: record.SpentModel, Name: "openai/gpt-x", Count: 3, Usage: model.Usage{TotalTokens: 9100}, Time: 5 * time.Second},
+		{By: record.SpentTool, Name: "sys.exec", Count: 4, Failed: 1, Time: 61 * time.Second},
+	})
+	view := ansi.Strip(m.View())
+	for _, want := range []string{"$0.37", "@planner", "openai/gpt-x", "5.0s", "sys.exec", "1m01s", "by tool"} {
+		if !strings.Contains(view, want) {
+			t.Errorf("%q is not in\n%s", want, view)
+		}
+	}
+}
+
+// Rules in force stand below the decisions.
+func TestApprovalsTabShowsRules(t *testing.T) {
+	rule, err := approval.ParseRule(approval.Deny, "sys.exec(rm *)", approval.Project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fresh(60, 20)
+	m.Reset(session())
+	m.SetRules([]approval.Rule{rule})
+	press(m, "2")
+	if view := ansi.Strip(m.View()); !strings.Contains(view, "rules in force") || !strings.Contains(view, "no   sys.exec(rm *)") || !strings.Contains(view, "project") {
+		t.Errorf("shows\n%s", view)
 	}
 }

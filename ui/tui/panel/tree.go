@@ -57,6 +57,7 @@ func (m *Model) Reset(calls []record.Call) {
 	m.tree = newTree()
 	m.cursor, m.top = [tabs]string{}, [tabs]int{}
 	m.full, m.scroll, m.filter = false, 0, filter{}
+	m.rules, m.events, m.usage = nil, events{stale: true}, usage{}
 	clear(m.outputs)
 	m.Add(calls)
 }
@@ -74,6 +75,7 @@ func (m *Model) Add(calls []record.Call) {
 // while its details fill the panel; it is nil otherwise.
 func (m *Model) Apply(events []monitor.Event) tea.Cmd {
 	for _, e := range events {
+		m.events.add(e)
 		for _, c := range e.Calls {
 			m.tree.put(c)
 			delete(m.outputs, c.Path)
@@ -173,6 +175,10 @@ type row struct {
 	depth    int
 	foldable bool
 	folded   bool
+	// left and right are the texts of a row that is no call and no turn; word is its state, head
+	// says that it is the title of what follows.
+	left, right, word string
+	head              bool
 }
 
 // newest is the number of the newest turn, 0 when there is none.

@@ -26,13 +26,19 @@ func (m *Model) draw() string {
 		lines = append(lines, m.rule())
 	}
 	switch {
-	case m.full && m.selected() != nil:
+	case m.full && m.tab == tabEvents && m.event() != nil:
+		lines = append(lines, m.eventLines(m.h-len(lines), true)...)
+	case m.full && m.selected() != nil && m.tab != tabEvents:
 		lines = append(lines, m.detailLines(m.h-len(lines), true)...)
 	default:
 		lines = append(lines, m.listLines(m.listHeight())...)
 		if d := m.detailHeight(); d > 0 {
 			lines = append(lines, m.rule())
-			lines = append(lines, m.detailLines(d, false)...)
+			if m.tab == tabEvents {
+				lines = append(lines, m.eventLines(d, false)...)
+			} else {
+				lines = append(lines, m.detailLines(d, false)...)
+			}
 		}
 	}
 	for len(lines) < m.h {
@@ -51,7 +57,7 @@ func (m *Model) rule() string {
 
 // detailHeight is the room for the details below the list, 0 when there is too little.
 func (m *Model) detailHeight() int {
-	if m.h < 14 {
+	if m.h < 14 || m.tab == tabUsage {
 		return 0
 	}
 	return min(m.h*2/5, 16)
@@ -68,27 +74,53 @@ func (m *Model) listHeight() int {
 	return max(h, 0)
 }
 
+// tabNames are the tabs' names, long with room between, long, short and shortest.
+var tabNames = [][tabs]string{
+	{"Calls", "Approvals", "Events", "Usage"},
+	{"Calls", "Approvals", "Events", "Usage"},
+	{"Calls", "Appr", "Events", "Usage"},
+	{"Ca", "Ap", "Ev", "Us"},
+}
+
 func (m *Model) tabLine() string {
-	names := [tabs]string{"Calls", "Approvals"}
-	if len(m.waiting) > 0 {
-		names[tabApprovals] = fmt.Sprintf("Approvals %d", len(m.waiting))
-	}
-	parts := make([]string, 0, tabs)
-	for i, name := range names {
-		if i == m.tab {
-			parts = append(parts, m.style.Title.Render(fmt.Sprintf("[%d]%s", i+1, name)))
-		} else {
-			parts = append(parts, m.style.Muted.Render(fmt.Sprintf(" %d %s", i+1, name)))
-		}
-	}
 	right := ""
 	switch {
 	case m.filter.typing || m.filter.on():
-		right = m.style.Accent.Render("/" + text.Line(m.filter.text))
-	case m.follow:
-		right = m.style.Muted.Render("follow")
+		right = m.style.Accent.Render("/"+text.Line(m.filter.text)) + " "
+	case m.follow && m.tab == tabCalls:
+		right = m.style.Muted.Render("follow ")
 	}
-	return text.Spread(" "+strings.Join(parts, " "), right+" ", m.w, "")
+	line := ""
+	for i, names := range tabNames {
+		if line = m.tabParts(names, i == 0); text.Width(line) <= m.w {
+			break
+		}
+	}
+	if text.Width(line)+text.Width(right)+1 > m.w && !m.filter.typing {
+		right = ""
+	}
+	return text.Spread(line, right, m.w, m.style.Glyphs.Ellipsis)
+}
+
+func (m *Model) tabParts(names [tabs]string, roomy bool) string {
+	if len(m.waiting) > 0 {
+		names[tabApprovals] += fmt.Sprintf(" %d", len(m.waiting))
+	}
+	line := " "
+	for i, name := range names {
+		if i == m.tab {
+			line += m.style.Title.Render(fmt.Sprintf("[%d]%s", i+1, name))
+		} else {
+			if roomy {
+				line += " "
+			}
+			line += m.style.Muted.Render(fmt.Sprintf("%d %s", i+1, name))
+		}
+		if i < tabs-1 {
+			line += " "
+		}
+	}
+	return line
 }
 
 // Cursor is where the caret stands while the filter is typed, nil otherwise.
@@ -105,7 +137,7 @@ func (m *Model) listLines(h int) []string {
 	if len(rows) == 0 {
 		return padded([]string{"", m.style.Muted.Render(" " + m.emptyText())}, h)
 	}
-	at := index(rows, m.cursor[m.tab])
+	at := m.index(rows)
 	top := min(m.top[m.tab], at, max(len(rows)-h, 0))
 	top = max(top, at-h+1, 0)
 	m.top[m.tab] = top
@@ -126,6 +158,10 @@ func (m *Model) emptyText() string {
 		return "nothing matches the filter"
 	case m.tab == tabApprovals:
 		return "nothing was asked yet"
+	case m.tab == tabEvents:
+		return "nothing has happened yet"
+	case m.tab == tabUsage:
+		return "nothing was used yet"
 	}
 	return "no calls yet"
 }
@@ -139,6 +175,8 @@ func padded(lines []string, h int) []string {
 
 func (m *Model) drawRow(r row) string {
 	switch {
+	case r.left != "":
+		return m.plainRow(r)
 	case m.tab == tabApprovals:
 		return m.approvalRow(r)
 	case r.path == "":
@@ -163,6 +201,18 @@ func (m *Model) drawRow(r row) string {
 		left += transcript.Title(c)
 	}
 	return text.Spread(left, m.style.Muted.Render(" "+facts+" "), m.w, m.style.Glyphs.Ellipsis)
+}
+
+// plainRow draws a row that is no call.
+func (m *Model) plainRow(r row) string {
+	if r.head {
+		return text.Spread(" "+m.style.Strong.Render(r.left), m.style.Muted.Render(" "+r.right+" "), m.w, m.style.Glyphs.Ellipsis)
+	}
+	word := ""
+	if r.word != "" {
+		word = m.style.State(r.word).Render(fmt.Sprintf("%-4s", r.word)) + " "
+	}
+	return text.Spread(" "+word+r.left, m.style.Muted.Render(" "+r.right+" "), m.w, m.style.Glyphs.Ellipsis)
 }
 
 func (m *Model) foldSign(r row) string {
