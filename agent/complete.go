@@ -78,6 +78,9 @@ func (c *call) complete(ctx context.Context) (model.Reply, error) {
 		if reply, err = c.recordedReply(ctx, result, offered); err != nil {
 			return model.Reply{}, err
 		}
+		if text := reply.Message.Text(); c.t.played != nil && text != "" {
+			c.stream(model.Delta{Kind: model.DeltaText, Text: text})
+		}
 	}
 	c.state.Rounds++
 	c.event(monitor.Event{Type: monitor.CallChat, ChatCompletionID: id, ChatResponse: reply.Message, Usage: &reply.Usage})

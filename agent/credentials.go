@@ -36,7 +36,7 @@ const existingCredential = "GPTSCRIPT_EXISTING_CREDENTIAL"
 // process, from the store, or by running the credential's tool, one at a time in the process.
 func (c *call) credentials(ctx context.Context) error {
 	refs := c.t.prg.Credentials(c.tool)
-	if len(refs) == 0 || c.authenticated() {
+	if len(refs) == 0 || c.authenticated() || c.t.played != nil { // a value is in no request
 		return nil
 	}
 	s := c.t.s

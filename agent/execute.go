@@ -202,7 +202,7 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 	// A credential is asked for again: what it came to is not in the record.
 	repeatable := exec.Spec.Flags.ReadOnly || exec.Spec.Flags.Idempotent || sys.Safe(exec.Spec.Name) ||
 		c.state.Category == categoryCredential
-	if !t.recorded[key].Finished {
+	if !t.recorded[key].Finished || t.played != nil {
 		c.starts(exec)
 	}
 	var o *toolrt.Outcome

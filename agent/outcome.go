@@ -76,7 +76,7 @@ func (c *call) taken(ctx context.Context, result json.RawMessage) (*toolrt.Outco
 	}
 	c.fill(o)
 	c.shorten()
-	c.row.Taken = true
+	c.row.Taken = c.t.played == nil
 	c.t.s.emit(monitor.Event{Type: monitor.RowsChanged, Calls: []record.Call{c.row}})
 	return o, nil
 }

@@ -37,6 +37,8 @@ type turn struct {
 
 	recorded map[record.Key]record.Entry // effects of an earlier walk; not changed
 	resolved map[record.Key]resolution   // answers of the resume dialog; not changed
+	// played is set when the turn is only played from its record; nothing runs then.
+	played *played
 
 	mu      sync.Mutex                 // guards the fields below
 	pending record.Rows                // rows for the next commit
@@ -73,6 +75,10 @@ func (t *turn) do(ctx context.Context, ef effect, run func(ctx context.Context) 
 	}
 	entry := record.Entry{Key: ef.key, Kind: ef.kind, Hash: hashOf(request), Request: request,
 		Repeatable: ef.repeatable, Started: t.s.now()}
+	if t.played != nil {
+		result, err := t.played.take(ctx, ef, entry)
+		return result, err == nil, err
+	}
 	if old, ok := t.recorded[ef.key]; ok {
 		if old.Kind != ef.kind || old.Hash != entry.Hash {
 			return nil, false, fmt.Errorf("%w (%s of call %s)", errDiverged, ef.kind, ef.key.Path)
@@ -146,6 +152,9 @@ func (t *turn) putBack(rows record.Rows) {
 
 // show tells the screens of rows that were committed.
 func (t *turn) show(rows record.Rows) {
+	if t.played != nil {
+		t.played.times(rows)
+	}
 	if len(rows.Messages)+len(rows.Calls) > 0 {
 		t.s.emit(monitor.Event{Type: monitor.RowsChanged, Messages: rows.Messages, Calls: rows.Calls})
 	}
