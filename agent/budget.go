@@ -33,7 +33,7 @@ func (c *call) budgetStart() int {
 	}
 	used, start := 0, len(c.conv.messages)
 	for start > 0 {
-		used += tokens(c.conv.messages[start-1])
+		used += tokens(c.state.Digest.shorten(start-1, c.conv.messages[start-1]))
 		if used > budget && start < len(c.conv.messages) {
 			break
 		}
@@ -54,10 +54,17 @@ func (c *call) shrink(messages []model.Message) []model.Message {
 }
 
 // firstWhole moves start forward past tool messages: a kept history never begins with one. The
-// last message is always kept.
+// last message is always kept, with the reply that it belongs to.
 func firstWhole(messages []model.Message, start int) int {
-	for start < len(messages)-1 && messages[start].Role == model.ToolRole {
+	for start < len(messages) && messages[start].Role == model.ToolRole {
 		start++
 	}
-	return min(start, max(0, len(messages)-1))
+	if start < len(messages) {
+		return start
+	}
+	start = max(0, len(messages)-1)
+	for start > 0 && messages[start].Role == model.ToolRole {
+		start--
+	}
+	return start
 }

@@ -183,6 +183,14 @@ func (c *call) begun() {
 
 // resume goes on with a call that was open, with the person's text for it or for the call inside.
 func (c *call) resume(ctx context.Context, input string) (*callState, error) {
+	if hint, ok := c.t.compacts(); ok && c.state.Open == "" && c.conv != nil {
+		err := c.compact(ctx, c.roomKey(roomAsked), hint, c.offered())
+		if errors.Is(err, errNothingOld) || errors.Is(err, errNoGain) {
+			c.t.note("room", "nothing was summed up: "+err.Error())
+			err = nil
+		}
+		return c.state, err
+	}
 	if c.state.Open == "" && c.conv != nil {
 		c.state.Result = nil // the last turn's: this one may fail before it has one
 	}
@@ -340,7 +348,7 @@ func (c *call) prepareRound(ctx context.Context, input *string) error {
 // there, unless input filters were to change it first: it was stored at its place when the turn
 // began.
 func (c *call) keepInput(text string) {
-	if c.state.Open == "" && c.conv != nil && text != "" && !c.t.goesBack() && len(c.t.prg.InputFilters(c.tool)) == 0 {
+	if c.state.Open == "" && c.conv != nil && text != "" && !c.t.commands() && len(c.t.prg.InputFilters(c.tool)) == 0 {
 		c.say(model.TextMessage(model.User, text))
 	}
 }

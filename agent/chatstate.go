@@ -34,6 +34,8 @@ type callState struct {
 	// path of the one that talks to the person.
 	Subs []*callState `json:"subs,omitempty"`
 	Open string       `json:"open,omitempty"`
+	// Digest stands for the oldest part of the conversation in requests, nil while all is sent.
+	Digest *digest `json:"digest,omitempty"`
 
 	// cutOff says that the reply that made the call ended at its length limit.
 	cutOff bool

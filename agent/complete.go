@@ -27,6 +27,7 @@ type completion struct {
 	System       string   `json:"system,omitempty"` // hash
 	Tools        string   `json:"tools,omitempty"`  // hash
 	Conversation string   `json:"conversation"`
+	Digest       string   `json:"digest,omitempty"` // hash of what stands for the messages before From
 	From         int      `json:"from,omitempty"`
 	To           int      `json:"to"`
 	Chain        string   `json:"chain"` // hash of the conversation
@@ -47,6 +48,9 @@ type completed struct {
 // reply's calls become the state's pending ones.
 func (c *call) complete(ctx context.Context) (model.Reply, error) {
 	offered := c.offered()
+	if err := c.makeRoom(ctx, offered); err != nil {
+		return model.Reply{}, err
+	}
 	req, desc, err := c.request(offered)
 	if err != nil {
 		return model.Reply{}, err
@@ -61,12 +65,11 @@ func (c *call) complete(ctx context.Context) (model.Reply, error) {
 	c.event(monitor.Event{Type: monitor.CallChat, ChatCompletionID: id, ChatRequest: req})
 
 	key := record.Key{Turn: c.t.row.Number, Path: c.path, Ordinal: c.replies}
-	c.replies++
 	var reply model.Reply
 	result, recorded, err := c.t.do(ctx, effect{kind: record.EntryCompletion, key: key, request: desc, repeatable: true},
 		func(ctx context.Context) (any, record.Rows, error) {
 			var err error
-			if reply, err = c.ask(ctx, req); err != nil {
+			if reply, err = c.ask(ctx, req, offered); err != nil {
 				return nil, record.Rows{}, err
 			}
 			return c.took(reply, offered)
@@ -75,22 +78,35 @@ func (c *call) complete(ctx context.Context) (model.Reply, error) {
 		return model.Reply{}, err
 	}
 	if recorded {
-		if reply, err = c.recordedReply(ctx, result, offered); err != nil {
+		if err = c.madeRoom(ctx, roomOverflow, offered); err == nil {
+			reply, err = c.recordedReply(ctx, result, offered)
+		}
+		if err != nil {
 			return model.Reply{}, err
 		}
 		if text := reply.Message.Text(); c.t.played != nil && text != "" {
 			c.stream(model.Delta{Kind: model.DeltaText, Text: text})
 		}
 	}
+	c.replies++
 	c.state.Rounds++
 	c.event(monitor.Event{Type: monitor.CallChat, ChatCompletionID: id, ChatResponse: reply.Message, Usage: &reply.Usage})
 	return reply, nil
 }
 
-// ask streams one request. What had come when the person interrupts is a reply too, marked so.
-func (c *call) ask(ctx context.Context, req model.Request) (model.Reply, error) {
+// ask streams one request. One that does not fit the model's window is made smaller: its oldest
+// messages are summed up, then left out. What had come when the person interrupts is a reply too,
+// marked so.
+func (c *call) ask(ctx context.Context, req model.Request, offered []program.Offered) (model.Reply, error) {
 	c.event(monitor.Event{Type: monitor.CallProgress, Content: "waiting"})
 	reply, err := c.model.Stream(ctx, req, c.stream)
+	if overflow(err) {
+		if roomErr := c.compact(ctx, c.roomKey(roomOverflow), "", offered); roomErr != nil {
+			c.noRoom(roomErr)
+		} else if req, _, err = c.request(offered); err == nil {
+			reply, err = c.model.Stream(ctx, req, c.stream)
+		}
+	}
 	for shrunk := 0; overflow(err) && shrunk < 10 && len(req.Messages) > 2; shrunk++ {
 		c.t.say("the conversation is larger than the model's window: its oldest messages are left out")
 		req.Messages = c.shrink(req.Messages)
@@ -98,6 +114,9 @@ func (c *call) ask(ctx context.Context, req model.Request) (model.Reply, error) 
 	}
 	if err == nil {
 		return reply, nil
+	}
+	if overflow(err) {
+		err = c.tooLarge(offered, err)
 	}
 	if !c.t.interrupted() {
 		return model.Reply{}, fmt.Errorf("failed calling model for completion: %w", err)
@@ -290,13 +309,12 @@ func (c *call) request(offered []program.Offered) (model.Request, completion, er
 	if system != "" {
 		req.Messages = append(req.Messages, model.TextMessage(model.System, system))
 	}
-	from := c.budgetStart()
-	req.Messages = append(req.Messages, c.conv.messages[from:]...)
+	req.Messages = append(req.Messages, c.sent()...)
 	tools, err := json.Marshal(req.Tools)
 	if err != nil {
 		return req, completion{}, fmt.Errorf("describe tools of %s: %w", c.name(), err)
 	}
-	desc := completion{Model: req.Model, Conversation: c.path, From: from, To: len(c.conv.messages),
+	desc := completion{Model: req.Model, Conversation: c.path, Digest: c.digestHash(), From: c.sentFrom(), To: len(c.conv.messages),
 		Chain: c.conv.hash(), MaxTokens: req.MaxTokens, Temperature: req.Temperature, JSON: req.JSONResponse}
 	if system != "" {
 		desc.System = c.t.text(c.t.s.redact(system))

@@ -29,11 +29,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type scripted struct {
 	mu     sync.Mutex
 	asked  []model.Request
+	window int // of context, zero: unknown
 	answer func(ctx context.Context, req model.Request, emit func(model.Delta)) (model.Reply, error)
 }
 
 func (m *scripted) Ref() string      { return "test/m" }
-func (m *scripted) Info() model.Info { return model.Info{Ref: "test/m"} }
+func (m *scripted) Info() model.Info { return model.Info{Ref: "test/m", ContextWindow: m.window} }
 
 func (m *scripted) Stream(ctx context.Context, req model.Request, emit func(model.Delta)) (model.Reply, error) {
 	m.mu.Lock()
@@ -216,7 +217,7 @@ func (r *rig) wellFormed(req model.Request) {
 	for _, m := range req.Messages {
 		if m.Role == model.ToolRole {
 			if len(open) == 0 || m.ToolCall == nil || m.ToolCall.ID != open[0] {
-				r.t.Errorf("a tool message answers no call in order: %s", line(m))
+				r.t.Errorf("a tool message answers no call in order: %.200s", line(m))
 				return
 			}
 			open = open[1:]

@@ -91,6 +91,8 @@ type Options struct {
 	Workspace string
 	// MaxToolRounds is the limit of 4.5; zero means 50.
 	MaxToolRounds int
+	// Compaction says when a long chat is summed up for its model.
+	Compaction Compaction
 	// Loop says when an agent goes round in circles.
 	Loop LoopPolicy
 	// Undo keeps what tools do to files, so that a turn can be taken back; nil keeps nothing.
@@ -170,7 +172,8 @@ type Session struct {
 	nextRule      int
 	waits         int // questions open
 	past          []approval.Facts
-	server        *promptServer // nil until a command could ask
+	noRoom        map[string]int // failures to sum up a conversation, by call path
+	server        *promptServer  // nil until a command could ask
 	closed        bool
 	credLock      chan struct{} // one credential at a time (5.10)
 }
@@ -192,7 +195,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	idle := make(chan struct{})
 	close(idle)
 	s := &Session{o: o, journal: o.Journal, policy: o.Policy, idle: idle, model: o.Journal.Session().Model,
-		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){},
+		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{},
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
 	s.daemons = command.NewDaemons(o.Daemons)
 	s.reader = outputReader(o.Builtins)

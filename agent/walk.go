@@ -95,7 +95,7 @@ func (t *turn) say1(base *callState) {
 		tool, path, index = t.prg.Tool(deep.ToolID), deep.Path, deep.Messages
 		group.Named = deep.ToolName
 	}
-	if tool == nil || !tool.IsPrompt() && !tool.IsNoop() || len(t.prg.InputFilters(tool)) > 0 || t.row.Input == "" || t.goesBack() {
+	if tool == nil || !tool.IsPrompt() && !tool.IsNoop() || len(t.prg.InputFilters(tool)) > 0 || t.row.Input == "" || t.commands() {
 		return
 	}
 	name := group.Named
@@ -104,6 +104,12 @@ func (t *turn) say1(base *callState) {
 	}
 	t.queue(record.Rows{Messages: []record.Message{{Conversation: path, Index: index, Turn: t.row.Number, Agent: name, Shown: true,
 		Message: model.TextMessage(model.User, t.row.Input), Time: t.s.now()}}})
+}
+
+// commands reports whether the turn's input is for parley and no message to the agent.
+func (t *turn) commands() bool {
+	_, compacts := t.compacts()
+	return t.row.Base != nil && (compacts || t.goesBack())
 }
 
 // goesBack reports whether the turn's input ends the inner chat.

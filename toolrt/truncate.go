@@ -86,6 +86,7 @@ type marker struct {
 	tool     string // that reads it, "" if none is known
 	partial  bool   // only the first and last part were saved
 	jsonText bool   // the text is JSON that the cut leaves incomplete
+	room     bool   // cut only for a request that had to become smaller
 }
 
 func (m marker) text(lines, bytes int64, e excerpt) string {
@@ -95,6 +96,8 @@ func (m marker) text(lines, bytes int64, e excerpt) string {
 		b.WriteString("; the JSON is incomplete")
 	}
 	switch {
+	case m.room:
+		b.WriteString(" to make room")
 	case m.id == "":
 		b.WriteString("; the rest was not kept")
 	default:
@@ -116,6 +119,22 @@ var savedMark = regexp.MustCompile(`(?m)^\[\.\.\. .* left out of .*; saved as [A
 // NamesOutput reports whether a message for the model says that a whole output was saved, so that
 // the tool that reads it is of use (R64).
 func NamesOutput(message string) bool { return savedMark.MatchString(message) }
+
+// Shorten cuts a text to about limit bytes, at least 1,024, with its head, its tail and a line that says
+// what was left out to make room. A line that names a saved text stays. Text within the limit is
+// returned as it is.
+func Shorten(text string, limit int) string {
+	limit = max(limit, minBytes)
+	if len(text) <= limit {
+		return text
+	}
+	saved := savedMark.FindString(text)
+	short, _ := truncate(wholeText(text), Limits{Lines: math.MaxInt32, Bytes: limit, Head: 0.5}, marker{room: true})
+	if strings.HasPrefix(saved, "[") && !strings.Contains(short, saved) {
+		short += "\n" + saved
+	}
+	return short
+}
 
 // truncate cuts e down to l, nil if nothing had to be cut. The result never exceeds the limits,
 // and cutting it again changes nothing (R59 to R61).

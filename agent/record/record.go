@@ -166,6 +166,8 @@ const (
 	EntryCredential EntryKind = "credential"
 	// EntrySteer is a message handed over while the turn ran.
 	EntrySteer EntryKind = "steer"
+	// EntryCompaction is the summary of a conversation's oldest part.
+	EntryCompaction EntryKind = "compaction"
 	// EntryUndo is an undo or redo of file changes, noted after the turn had ended.
 	EntryUndo EntryKind = "undo"
 )

@@ -434,7 +434,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		SaveRule: a.saveRule, ForgetRule: a.forgetRule,
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
 		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Jobs: a.jobBook(), Env: a.environment(row.Workspace),
-		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(),
+		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(), Compaction: a.cfg.Compaction.options(),
 		Lend: a.lender(row), Cache: a.toolCache(), SystemTools: a.systemTools(),
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
 		Undo:   a.undoLog(row.ID),

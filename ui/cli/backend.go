@@ -158,6 +158,11 @@ func (c *screenChat) Back(ctx context.Context, text string) error {
 	return c.goOn(ctx, err)
 }
 
+func (c *screenChat) Compact(ctx context.Context, hint string) error {
+	_, err := c.Session.Compact(ctx, hint)
+	return c.goOn(ctx, err)
+}
+
 // goOn runs a further turn for what was handed over too late. After a turn that was not finished it
 // stays with the session: the screen gives it back.
 func (c *screenChat) goOn(ctx context.Context, err error) error {

@@ -28,9 +28,11 @@ type config struct {
 	Keyring     *bool        `json:"keyring,omitempty"`
 	Permissions *permissions `json:"permissions,omitempty"`
 	// Jobs says what becomes of commands in the background at the end: "end" or "keep".
-	Jobs   string            `json:"jobs,omitempty"`
-	Limits limits            `json:"limits,omitzero"`
-	Env    map[string]string `json:"env,omitempty"` // added to the environment of tools
+	Jobs   string `json:"jobs,omitempty"`
+	Limits limits `json:"limits,omitzero"`
+	// Compaction says when a long chat is summed up for its model.
+	Compaction compaction        `json:"compaction,omitzero"`
+	Env        map[string]string `json:"env,omitempty"` // added to the environment of tools
 }
 
 // permissions are read by package approval, each a text or an object; here they only must be known
@@ -39,6 +41,17 @@ type permissions struct {
 	Allow []json.RawMessage `json:"allow,omitempty"`
 	Ask   []json.RawMessage `json:"ask,omitempty"`
 	Deny  []json.RawMessage `json:"deny,omitempty"`
+}
+
+// compaction says when a long chat is summed up for its model.
+type compaction struct {
+	Auto         *bool `json:"auto,omitempty"` // unset means yes
+	KeepTokens   int   `json:"keepTokens,omitempty"`
+	BufferTokens int   `json:"bufferTokens,omitempty"`
+}
+
+func (c compaction) options() agent.Compaction {
+	return agent.Compaction{Off: c.Auto != nil && !*c.Auto, KeepTokens: c.KeepTokens, BufferTokens: c.BufferTokens}
 }
 
 // limits are the limits a person may change.

@@ -37,6 +37,9 @@ type Chat interface {
 	CancelCall(path string)
 	// Back ends the inner chat with the text as its result (/back) and goes on with the outer one.
 	Back(ctx context.Context, text string) error
+	// Compact sums up the oldest part of the chat for its model (/compact); hint, which may be empty,
+	// says what the summary must keep.
+	Compact(ctx context.Context, hint string) error
 
 	// InDoubt lists the calls that had begun when the last process ended and may not simply run
 	// again, as they are now. Empty when there is nothing to ask. It reads what they printed: called

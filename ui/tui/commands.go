@@ -29,6 +29,7 @@ func commands() []command {
 		{"resume", []string{"sessions"}, "[text]", "choose a session to go on with", (*screen).commandResume},
 		{"rename", nil, "title", "give the session a title", (*screen).commandRename},
 		{"back", nil, "[text]", "end the inner chat with the text as its result", (*screen).commandBack},
+		{"compact", nil, "[hint]", "sum up the older part of the chat for the model", (*screen).commandCompact},
 		{"calls", nil, "[filter]", "show the call panel", (*screen).commandCalls},
 		{"cancel", nil, "2.1", "cancel a running call", (*screen).commandCancel},
 		{"queue", nil, "[clear]", "show or clear the queued messages", (*screen).commandQueue},
@@ -130,6 +131,15 @@ func (m *screen) commandBack(arg string) tea.Cmd {
 	}
 	chat := m.session.chat
 	return m.startTurn("", func(ctx context.Context) error { return chat.Back(ctx, arg) })
+}
+
+func (m *screen) commandCompact(arg string) tea.Cmd {
+	if m.session.running {
+		m.say("a turn runs: Esc interrupts it, then /compact works")
+		return nil
+	}
+	chat := m.session.chat
+	return m.startTurn("", func(ctx context.Context) error { return chat.Compact(ctx, arg) })
 }
 
 func (m *screen) commandCalls(arg string) tea.Cmd {

@@ -126,25 +126,26 @@ type fakeChat struct {
 	// turn is what a turn does; it gets the text and is done when the turn is.
 	turn func(ctx context.Context, c *fakeChat, text string) error
 
-	mu       sync.Mutex // guards the fields below
-	row      record.Session
-	msgs     []record.Message
-	calls    []record.Call
-	cancel   context.CancelFunc
-	sent     []string
-	steered  []string
-	steer    bool // whether Steer takes anything
-	doubt    []agent.OpenCall
-	left     []string // what LeftOver gives
-	open     bool     // unfinished
-	resolved []agent.Resolution
-	resumed  int
-	kept     kept
-	keeps    int
-	closed   bool
-	canceled []string
-	back     []string
-	pages    []int64 // what Shown was asked for
+	mu        sync.Mutex // guards the fields below
+	row       record.Session
+	msgs      []record.Message
+	calls     []record.Call
+	cancel    context.CancelFunc
+	sent      []string
+	steered   []string
+	steer     bool // whether Steer takes anything
+	doubt     []agent.OpenCall
+	left      []string // what LeftOver gives
+	open      bool     // unfinished
+	resolved  []agent.Resolution
+	resumed   int
+	kept      kept
+	keeps     int
+	closed    bool
+	canceled  []string
+	compacted []string
+	back      []string
+	pages     []int64 // what Shown was asked for
 }
 
 func newChat(id string) *fakeChat {
@@ -235,6 +236,13 @@ func (c *fakeChat) Back(_ context.Context, text string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.back = append(c.back, text)
+	return nil
+}
+
+func (c *fakeChat) Compact(_ context.Context, hint string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.compacted = append(c.compacted, hint)
 	return nil
 }
 

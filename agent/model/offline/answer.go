@@ -8,6 +8,9 @@ import (
 
 // answer decides what to say and which tools to call. It looks at nothing but the request.
 func answer(req model.Request) (text string, calls []model.Function) {
+	if text, ok := sumUp(req); ok {
+		return text, nil
+	}
 	kit := newToolkit(req.Tools)
 	asked, results := lookBack(req)
 	if len(results) > 0 {
