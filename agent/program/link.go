@@ -14,10 +14,11 @@ type loader struct {
 	opts Options
 	prog *Program
 
-	sources   map[string]*source // absolute path or URL → source
-	unusable  map[string]error   // the same → why it has no tools
-	locations map[string]bool    // printed locations that are taken
-	order     []*source          // in the order of loading
+	sources      map[string]*source     // absolute path or URL → source
+	unusable     map[string]error       // the same → why it has no tools
+	locations    map[string]bool        // printed locations that are taken
+	repositories map[string]*repository // "github.com/owner/repo@ref"
+	order        []*source              // in the order of loading
 
 	faults []*ParseError
 	told   map[string]bool // broken references that are noted

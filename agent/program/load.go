@@ -33,6 +33,10 @@ type Options struct {
 	Remap string
 	// DefaultModel is the model of prompt tools that name none; "" leaves them without.
 	DefaultModel string
+	// Repositories gets the repositories of references such as github.com/OWNER/REPO. Nil: they cannot
+	// be used. RepositoryHosts are further hosts beside github.com.
+	Repositories    Repositories
+	RepositoryHosts []string
 	// HTTP gets sources from the web. Nil is http.DefaultClient. Each fetch is limited to 30 s and
 	// 32 MB.
 	HTTP *http.Client
@@ -145,7 +149,7 @@ func newLoader(o Options) (*loader, error) {
 		return nil, fmt.Errorf("the base folder %q is not an absolute path", o.Dir)
 	}
 	return &loader{
-		opts: o, sources: map[string]*source{}, unusable: map[string]error{}, locations: map[string]bool{},
+		opts: o, sources: map[string]*source{}, repositories: map[string]*repository{}, unusable: map[string]error{}, locations: map[string]bool{},
 		prog: &Program{ToolSet: map[string]*Tool{}},
 		told: map[string]bool{}, asked: map[string]bool{}, credentials: map[string]bool{},
 	}, nil
@@ -180,13 +184,19 @@ func (l *loader) open(ctx context.Context, base *source, target string) (*source
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if u, err := url.Parse(target); err == nil && u.Host == "github.com" {
+	if u, err := url.Parse(target); err == nil && u.Host == gitHub {
 		// What lies there is a web page about the program.
-		return nil, fmt.Errorf("remote tools are disabled: %s", target)
+		return nil, fmt.Errorf("remote tools are disabled: %s (write %s to get the repository)", target, strings.TrimPrefix(u.Host+u.Path, "/"))
+	}
+	if base != nil && base.repo != nil {
+		return l.openFromRepository(ctx, base, target)
 	}
 	if base != nil && base.remote {
 		if address, ok := remoteTarget(base.dir, target); ok {
 			return l.openURL(ctx, address)
+		}
+		if t, ok := l.parseRepoTarget(target); ok {
+			return l.openRepository(ctx, t)
 		}
 		return nil, notLoadable(base.dir, target)
 	}
@@ -199,6 +209,9 @@ func (l *loader) open(ctx context.Context, base *source, target string) (*source
 	}
 	s, err := l.openLocal(l.localPath(dir, target), base == nil)
 	if errors.Is(err, errNoSource) {
+		if t, ok := l.parseRepoTarget(target); ok {
+			return l.openRepository(ctx, t)
+		}
 		return nil, notLoadable(shown, target)
 	}
 	return s, err
@@ -206,8 +219,5 @@ func (l *loader) open(ctx context.Context, base *source, target string) (*source
 
 // notLoadable is the error for a target that no loader takes (2.3, 2.5).
 func notLoadable(dir, target string) error {
-	if strings.HasPrefix(target, "github.com/") {
-		return fmt.Errorf("remote tools are disabled: %s", target)
-	}
 	return fmt.Errorf("can not load tools path=%s name=%s", dir, target)
 }

@@ -95,7 +95,7 @@ func TestProgramErrors(t *testing.T) {
 		"dir":                    "dir is a folder that holds neither agent.gpt nor tool.gpt",
 		"api.json":               "api.json: this OpenAPI document cannot be used: no servers found in OpenAPI spec",
 		"github.com/a/b@1":       "remote tools are disabled: github.com/a/b@1",
-		"https://github.com/a/b": "remote tools are disabled: https://github.com/a/b",
+		"https://github.com/a/b": "remote tools are disabled: https://github.com/a/b (write github.com/a/b to get the repository)",
 		"SYS.read":               "can not load tools path=" + dir + " name=SYS.read",
 	} {
 		if _, _, err := Load(t.Context(), ref, Options{Dir: dir, Builtins: testBuiltins}); err == nil || err.Error() != want {

@@ -36,6 +36,7 @@ type source struct {
 	absDir   string // folder as the tools' working folder: absolute, or a URL
 	name     string // file name
 	remote   bool
+	repo     *repository // that it is a file of, nil for others
 	data     []byte
 
 	doc   *Document

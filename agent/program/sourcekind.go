@@ -179,7 +179,7 @@ func (s *source) index() {
 	s.byKey = make(map[string]*Tool, len(s.tools))
 	s.ids = make(map[string]string, len(s.tools))
 	for _, t := range s.tools {
-		t.Source.Location = s.location
+		t.Source.Location, t.Source.Repo = s.location, s.repoOf()
 		t.WorkingDir = s.absDir
 		t.ID = s.location + ":" + t.Name
 		key := strings.ToLower(t.Name)

@@ -26,6 +26,7 @@ import (
 	"parley/agent/model/relay"
 	"parley/agent/monitor"
 	"parley/agent/program"
+	"parley/agent/program/checkout"
 	"parley/agent/record"
 	"parley/persist"
 	"parley/toolrt"
@@ -63,6 +64,7 @@ type app struct {
 	listener func(line string)
 	untold   bool // credsNote has yet to be told
 
+	checkouts   *checkout.Store       // nil until a program is loaded, and without a place for them
 	relayServer *relay.Server         // nil until a provider is lent
 	borrowed    map[string]agent.Lent // by model
 }
@@ -338,6 +340,7 @@ func (a *app) loadProgram(ctx context.Context, ref, subTool string) (*program.Pr
 	}
 	o := program.Options{Dir: a.paths.dir, Stdin: stdin, Builtins: a.builtin, SubTool: subTool,
 		Remap: a.io.getenv("GPTSCRIPT_TOOL_REMAP")}
+	a.addRepositories(&o)
 	if ref == "" {
 		return program.LoadSource(ctx, agent.EmbeddedName, assistant, o)
 	}

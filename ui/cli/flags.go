@@ -36,9 +36,13 @@ type flags struct {
 	plain  bool
 
 	ports       string // --ports
+	enterprise  string // --github-enterprise-hostname
 	systemTools string // --system-tools-dir
 	chatState   string // --chat-state: a file, a state, a response, or null
 	saveState   string // --save-chat-state-file: a file, or - for stdout
+
+	// update takes the repositories that a program refers to anew (check --update).
+	update bool
 
 	// passing says that nothing of the run is kept.
 	passing bool
@@ -64,6 +68,7 @@ func (f *flags) common(fs *pflag.FlagSet) {
 	fs.StringVar(&f.model, "default-model", "", "the same as --model")
 	fs.BoolVar(&f.sequential, "force-sequential", false, "the same as --sequential")
 	fs.StringVar(&f.systemTools, "system-tools-dir", "", "the `FOLDERS` for whose tools nothing is installed")
+	fs.StringVar(&f.enterprise, "github-enterprise-hostname", "", "a further `HOST` for references to repositories")
 	fs.Bool("disable-cache", false, "accepted; replies of models are never taken from a cache")
 	fs.Bool("confirm", false, "accepted; parley always asks before calls that can change something")
 	for _, name := range []string{"default-model", "force-sequential", "disable-cache", "confirm", "system-tools-dir"} {

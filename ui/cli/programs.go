@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	goio "io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -49,10 +50,7 @@ func listTools(ctx context.Context, a *app, args []string, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		enc := json.NewEncoder(a.io.out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(tools)
+		return printJSON(a.io.out, tools)
 	}
 	for _, t := range tools {
 		fmt.Fprintf(a.io.out, "%-24s %s\n", text.Line(t.Name), oneLine(t.Description))
@@ -62,41 +60,80 @@ func listTools(ctx context.Context, a *app, args []string, asJSON bool) error {
 
 func checkCommand(io streams) *cobra.Command {
 	var f flags
+	var asJSON bool
 	cmd := &cobra.Command{Use: "check FILE…", Short: "Parse and link programs; print every error and warning with its place", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return checkPrograms(ctx, a, args) })
+			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return checkPrograms(ctx, a, args, asJSON) })
 		}}
 	f.common(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the errors and warnings as JSON")
+	cmd.Flags().BoolVar(&f.update, "update", false, "take the repositories that the programs refer to as they are now")
 	return cmd
 }
 
 // errCheck says that a checked program has errors, which were printed: exit code 1.
 var errCheck = errors.New("there are errors")
 
-func checkPrograms(ctx context.Context, a *app, files []string) error {
+// remark is an error or warning as parley check prints it.
+type remark struct {
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`   // from 1, 0 where the file as a whole is meant
+	Column   int    `json:"column,omitempty"` // from 1, in characters
+	Severity string `json:"severity"`         // "error" or "warning"
+	Message  string `json:"message"`
+
+	text string
+}
+
+func checkPrograms(ctx context.Context, a *app, files []string, asJSON bool) error {
+	remarks := []remark{}
 	failed := false
 	for _, file := range files {
 		_, warnings, err := a.loadProgram(ctx, file, a.f.subTool)
-		for _, w := range warnings {
-			fmt.Fprintf(a.io.out, "%s\n", text.Clean(w.String()))
-		}
-		if err == nil {
-			continue
-		}
-		failed = true
-		var all *program.ParseErrors
-		if errors.As(err, &all) {
-			for _, e := range all.Unwrap() {
-				fmt.Fprintf(a.io.out, "%s\n", text.Clean(e.Error()))
-			}
-			continue
-		}
-		fmt.Fprintf(a.io.out, "%s\n", text.Clean(err.Error()))
+		remarks = append(remarks, remarksOf(file, warnings, err)...)
+		failed = failed || err != nil
 	}
+	if asJSON {
+		if err := printJSON(a.io.out, remarks); err != nil {
+			return err
+		}
+	} else {
+		for _, r := range remarks {
+			fmt.Fprintf(a.io.out, "%s\n", text.Clean(r.text))
+		}
+	}
+	a.updated()
 	if failed {
 		return fmt.Errorf("%w: %w", errSaid, errCheck)
 	}
 	return nil
+}
+
+// remarksOf lists what loading a program came to, warnings first.
+func remarksOf(file string, warnings []program.Warning, err error) []remark {
+	var all []remark
+	for _, w := range warnings {
+		all = append(all, remark{w.File, w.Line, w.Column, "warning", w.Message, "warning: " + w.String()})
+	}
+	var faults *program.ParseErrors
+	switch {
+	case err == nil:
+	case errors.As(err, &faults):
+		for _, e := range faults.Errors {
+			all = append(all, remark{e.File, e.Line, e.Column, "error", e.Message, e.Error()})
+		}
+	default:
+		all = append(all, remark{File: file, Severity: "error", Message: err.Error(), text: err.Error()})
+	}
+	return all
+}
+
+// printJSON writes a value for people and programs.
+func printJSON(to goio.Writer, value any) error {
+	enc := json.NewEncoder(to)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
 }
 
 func fmtCommand(io streams) *cobra.Command {
