@@ -22,7 +22,8 @@ import (
 
 // recordCommands are those that look at, and go on with, what is on record.
 func recordCommands(io streams) []*cobra.Command {
-	return []*cobra.Command{approvalsCommand(io), undoCommand(io, "undo"), undoCommand(io, "redo"), replayCommand(io)}
+	return []*cobra.Command{approvalsCommand(io), undoCommand(io, "undo"), undoCommand(io, "redo"), replayCommand(io),
+		statsCommand(io), sqlCommand(io)}
 }
 
 func approvalsCommand(io streams) *cobra.Command {

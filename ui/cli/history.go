@@ -20,32 +20,30 @@ import (
 func historyCommand(io streams) *cobra.Command {
 	var f flags
 	var q persist.HistoryQuery
-	var status string
+	var status, since string
 	var asJSON bool
 	cmd := &cobra.Command{Use: "history [ID|NAME]", Short: "List what tools have run, newest first, of one chat or of all", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error {
 				q.Status = toolrt.Status(status)
-				return history(ctx, a, q, strings.Join(args, ""), asJSON)
+				if err := a.chosen(ctx, args, since, &q.Session, &q.Since); err != nil {
+					return err
+				}
+				return history(ctx, a, q, asJSON)
 			})
 		}}
 	f.common(cmd.Flags())
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "of that tool only, e.g. sys.exec")
 	cmd.Flags().StringVar(&status, "status", "", "that ended so: success, failed, denied, cancelled, timeout, interrupted")
 	cmd.Flags().StringVar(&q.Text, "text", "", "with that text in the arguments or the result")
+	cmd.Flags().StringVar(&since, "since", "", "asked for since a time ago (90m, 24h, 7d) or a date (2026-01-31)")
 	cmd.Flags().IntVar(&q.Limit, "limit", 100, "at most so many")
+	cmd.Flags().BoolVar(&q.Agents, "agents", false, "calls of agents too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return cmd
 }
 
-func history(ctx context.Context, a *app, q persist.HistoryQuery, id string, asJSON bool) error {
-	if id != "" {
-		row, err := a.store.Session(ctx, id)
-		if err != nil {
-			return sessionError(id, err)
-		}
-		q.Session = row.ID
-	}
+func history(ctx context.Context, a *app, q persist.HistoryQuery, asJSON bool) error {
 	list, err := a.store.History(ctx, q)
 	if err != nil {
 		return err
