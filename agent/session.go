@@ -80,6 +80,8 @@ type Options struct {
 	// tools); "" makes nothing. Nothing is made for tools below the folders of SystemTools.
 	Cache       string
 	SystemTools []string
+	// Debug tells commands by GPTSCRIPT_DEBUG that they are looked at closely.
+	Debug bool
 	// Daemons say how "#!sys.daemon" tools are run; they end with the session.
 	Daemons command.DaemonOptions
 	// Jobs remembers commands in the background; nil: after a crash they are not found.

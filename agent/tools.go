@@ -32,7 +32,8 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 		}
 		return asking{&command.Tool{Name: c.name(), Description: t.Description, Interpreter: t.Interpreter(), Script: t.Script(),
 			Location: t.Source.Location, ToolDir: t.WorkingDir, Stdin: t.Stdin, Params: t.Arguments, Timeout: timeout,
-			Flags: flags, Abort: c.parent == nil, Requirements: t.MetaData[requirements], Cache: c.t.s.cacheFor(t)}, c}, nil
+			Flags: flags, Abort: c.parent == nil, Requirements: t.MetaData[requirements], Cache: c.t.s.cacheFor(t),
+			Debug: c.t.s.o.Debug}, c}, nil
 	case program.KindHTTP, program.KindDaemon:
 		return c.webTool(flags), nil
 	case program.KindOpenAPI:

@@ -75,6 +75,15 @@ func openApp(ctx context.Context, io streams, f *flags) (*app, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	if f.openaiKey != "" {
+		getenv := io.getenv
+		io.getenv = func(name string) string {
+			if name == credential.KeyVariable("openai") {
+				return f.openaiKey
+			}
+			return getenv(name)
+		}
+	}
 	a := &app{io: io, f: f, paths: findPaths(io.getenv, dir)}
 	configPath := firstSet(f.config, io.getenv("PARLEY_CONFIG"), a.paths.config)
 	a.paths.config = configPath
@@ -263,6 +272,7 @@ func (a *app) openModel(ref, provider string) (model.Model, error) {
 }
 
 func (a *app) openAt(ref, provider string, o model.Options) (model.Model, error) {
+	provider = firstSet(provider, a.f.provider)
 	if provider == "" && o.BaseURL != "" {
 		provider = "openai"
 	}
@@ -438,7 +448,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
 		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Jobs: a.jobBook(), Env: a.environment(row.Workspace),
 		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(), Compaction: a.cfg.Compaction.options(),
-		Lend: a.lender(row), Cache: a.toolCache(), SystemTools: a.systemTools(),
+		Lend: a.lender(row), Cache: a.toolCache(), SystemTools: a.systemTools(), Debug: a.f.debug,
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
 		Undo:   a.undoLog(row.ID),
 		Rescue: func(rows record.Rows) (string, error) { return persist.Rescue(a.paths.state, rows) },

@@ -58,7 +58,13 @@ func newRoot(io streams) *cobra.Command {
 			"Without a file the chat is with parley's own assistant. Every call that can change something\n" +
 			"is asked for first; a chat that was left or cut off goes on where it stopped.",
 		SilenceUsage: true, SilenceErrors: true, Args: cobra.ArbitraryArgs, Version: versionText(),
-		RunE: func(cmd *cobra.Command, args []string) error { return openChat(cmd.Context(), io, &f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.fromEnvironment(cmd.Flags(), io.getenv); err != nil {
+				return err
+			}
+			misplaced(io, cmd.Flags(), args)
+			return openChat(cmd.Context(), io, &f, args)
+		},
 	}
 	root.SetIn(io.in)
 	root.SetOut(io.out)
@@ -77,7 +83,7 @@ func newRoot(io streams) *cobra.Command {
 	fs.StringVarP(&f.message, "prompt", "p", "", "one turn without a screen with parley's own assistant and this `MESSAGE`")
 	fs.StringVar(&f.theme, "theme", "", "the theme's `NAME`")
 	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
-	root.AddCommand(runCommand(io), sessionsCommand(io), historyCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io),
+	root.AddCommand(runCommand(io), sessionsCommand(io), historyCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io), parseCommand(io),
 		credentialsCommand(io), modelsCommand(io), jobsCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io), daemonCommand(io))
 	root.AddCommand(recordCommands(io)...)
 	for _, cmd := range root.Commands() {
@@ -136,6 +142,10 @@ func openChat(ctx context.Context, io streams, f *flags, args []string) error {
 		}
 		return runTurn(ctx, io, f, ref, message)
 	}
+	message, err := f.readInput(io, message)
+	if err != nil {
+		return err
+	}
 	return chat(ctx, io, f, ref, message)
 }
 
@@ -146,6 +156,9 @@ func runCommand(io streams) *cobra.Command {
 		Short: "Run one turn without a screen: the reply on stdout, progress on stderr",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.fromEnvironment(cmd.Flags(), io.getenv); err != nil {
+				return err
+			}
 			if err := f.check(); err != nil {
 				return err
 			}

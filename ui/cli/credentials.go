@@ -22,12 +22,17 @@ func credentialsCommand(io streams) *cobra.Command {
 	var all, env bool
 	cmd := &cobra.Command{Use: "credentials", Aliases: []string{"credential", "cred", "creds"}, Short: "List, set, show and delete stored credentials"}
 	f.common(cmd.PersistentFlags())
-	list := &cobra.Command{Use: "list", Short: "List the stored credentials, without their values", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	listing := func(cmd *cobra.Command) *cobra.Command {
+		cmd.Args = cobra.NoArgs
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return listCredentials(ctx, a, all, env) })
-		}}
-	list.Flags().BoolVar(&all, "all-contexts", false, "of every context")
-	list.Flags().BoolVar(&env, "show-env-vars", false, "the names of their variables too")
+		}
+		cmd.Flags().BoolVar(&all, "all-contexts", false, "of every context")
+		cmd.Flags().BoolVar(&env, "show-env-vars", false, "the names of their variables too")
+		return cmd
+	}
+	listing(cmd) // as in GPTScript
+	list := listing(&cobra.Command{Use: "list", Short: "List the stored credentials, without their values"})
 	one := func(use, short string, aliases []string, run func(ctx context.Context, a *app, name string) error) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Aliases: aliases, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return run(ctx, a, args[0]) })

@@ -35,6 +35,11 @@ type flags struct {
 	ascii  bool
 	plain  bool
 
+	inputFile   string // --input
+	outputFile  string // -o
+	provider    string // --default-model-provider
+	openaiKey   string // --openai-api-key
+	debug       bool
 	ports       string // --ports
 	enterprise  string // --github-enterprise-hostname
 	systemTools string // --system-tools-dir
@@ -64,18 +69,7 @@ func (f *flags) common(fs *pflag.FlagSet) {
 	fs.StringVar(&f.ports, "ports", "", "the ports `FROM-TO` that the daemons of programs may listen on")
 	fs.StringVar(&f.db, "db", "", "the database `PATH`")
 	fs.StringVar(&f.config, "config", "", "the config file `PATH`")
-	// The names that scripts for GPTScript use.
-	fs.StringVar(&f.model, "default-model", "", "the same as --model")
-	fs.BoolVar(&f.sequential, "force-sequential", false, "the same as --sequential")
-	fs.StringVar(&f.systemTools, "system-tools-dir", "", "the `FOLDERS` for whose tools nothing is installed")
-	fs.StringVar(&f.enterprise, "github-enterprise-hostname", "", "a further `HOST` for references to repositories")
-	fs.Bool("disable-cache", false, "accepted; replies of models are never taken from a cache")
-	fs.Bool("confirm", false, "accepted; parley always asks before calls that can change something")
-	for _, name := range []string{"default-model", "force-sequential", "disable-cache", "confirm", "system-tools-dir"} {
-		if err := fs.MarkHidden(name); err != nil {
-			panic(err) // a flag that was just added
-		}
-	}
+	f.gptscript(fs)
 }
 
 // approvals adds the flags about what may run.
@@ -90,6 +84,8 @@ func (f *flags) approvals(fs *pflag.FlagSet) {
 func (f *flags) headless(fs *pflag.FlagSet) {
 	fs.StringVar(&f.session, "session", "", "the chat of that `NAME`: each run adds a turn")
 	fs.StringVar(&f.output, "output", "text", "`FORM` of stdout: text, json (one object at the end) or events (one JSON a line)")
+	fs.StringVarP(&f.outputFile, "output-file", "o", "", "write the result to `FILE` instead of stdout; - is stdout")
+	fs.StringVarP(&f.inputFile, "input", "f", "", "read the input from `FILE`; - is stdin")
 	fs.StringVar(&f.onInterrupted, "on-interrupted", "report", "what becomes of calls that a crash cut off: `WHAT` is rerun, report or fail")
 	fs.StringVar(&f.chatState, "chat-state", "", "go on from this chat state: a `FILE`, the JSON itself, or null to begin")
 	fs.StringVar(&f.saveState, "save-chat-state-file", "", "keep the chat state in `FILE` after the turn; - prints the response with it")
@@ -105,8 +101,10 @@ func (f *flags) check() error {
 		}
 		return usagef("--%s %q: it must be one of %s", name, value, strings.Join(allowed, ", "))
 	}
-	if err := one("output", f.output, "text", "json", "events"); err != nil {
-		return err
+	if f.resultFile() == "" && f.output != "-" {
+		if err := one("output", f.output, outputForms...); err != nil {
+			return usagef("%w (-o FILE writes the result to a file)", err)
+		}
 	}
 	if err := one("on-interrupted", f.onInterrupted, "rerun", "report", "fail"); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -138,38 +139,100 @@ func printJSON(to goio.Writer, value any) error {
 
 func fmtCommand(io streams) *cobra.Command {
 	var write bool
-	cmd := &cobra.Command{Use: "fmt FILE…", Short: "Print a program in canonical form", Args: cobra.MinimumNArgs(1),
+	cmd := &cobra.Command{Use: "fmt FILE…|-", Short: "Print a program in canonical form", Args: cobra.MinimumNArgs(1),
+		Long: "Print a program in canonical form. The meaning stays. FILE may also be the JSON that parley parse prints; - is stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
+			var errs []error
 			for _, file := range args {
-				if err := formatFile(io, file, write); err != nil {
-					return err
-				}
+				errs = append(errs, formatFile(io, file, write))
 			}
-			return nil
+			return errors.Join(errs...)
 		}}
 	cmd.Flags().BoolVarP(&write, "write", "w", false, "write it back to the file")
 	return cmd
 }
 
 func formatFile(io streams, file string, write bool) error {
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return fmt.Errorf("read program: %w", err)
+	if write && file == "-" {
+		return usagef("stdin cannot be written back: leave out --write")
 	}
-	doc, err := program.Parse(file, src)
+	src, err := readSource(io, file)
 	if err != nil {
 		return err
+	}
+	doc, isJSON, err := readDocument(file, src)
+	if err != nil {
+		return err
+	}
+	if write && isJSON {
+		return usagef("%s is JSON, not a program: parley fmt %[1]s prints the program", file)
 	}
 	out, err := program.Format(doc)
 	if err != nil {
 		return fmt.Errorf("format %s: %w", file, err)
 	}
-	if write {
-		if out == string(src) {
-			return nil
-		}
-		return writeFile(file, []byte(out))
+	if !write {
+		_, err = fmt.Fprint(io.out, out)
+		return err
 	}
-	_, err = fmt.Fprint(io.out, out)
-	return err
+	if out == string(src) {
+		return nil
+	}
+	return rewriteFile(file, []byte(out))
+}
+
+// readSource reads a program's text without loading what it refers to.
+func readSource(io streams, file string) ([]byte, error) {
+	var src []byte
+	var err error
+	if file == "-" {
+		src, err = goio.ReadAll(io.in)
+	} else {
+		src, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read program: %w", err)
+	}
+	return src, nil
+}
+
+// readDocument parses a program, or takes one as it was parsed from its JSON (1.13).
+func readDocument(file string, src []byte) (doc *program.Document, isJSON bool, err error) {
+	if trimmed := bytes.TrimSpace(src); len(trimmed) > 0 && trimmed[0] == '{' {
+		var parsed struct {
+			Nodes *json.RawMessage `json:"nodes"`
+		}
+		if json.Unmarshal(trimmed, &parsed) == nil && parsed.Nodes != nil {
+			doc = &program.Document{}
+			if err := json.Unmarshal(trimmed, doc); err != nil {
+				return nil, true, fmt.Errorf("read %s: %w", file, err)
+			}
+			return doc, true, nil
+		}
+	}
+	doc, err = program.Parse(file, src)
+	return doc, false, err
+}
+
+func parseCommand(io streams) *cobra.Command {
+	var pretty bool
+	cmd := &cobra.Command{Use: "parse FILE|-", Short: "Print a program's blocks as JSON, without loading what it refers to", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			src, err := readSource(io, args[0])
+			if err != nil {
+				return err
+			}
+			doc, _, err := readDocument(args[0], src)
+			if err != nil {
+				return err
+			}
+			if pretty {
+				return printJSON(io.out, doc)
+			}
+			enc := json.NewEncoder(io.out)
+			enc.SetEscapeHTML(false)
+			return enc.Encode(doc)
+		}}
+	cmd.Flags().BoolVarP(&pretty, "pretty-print", "p", false, "indent it")
+	return cmd
 }

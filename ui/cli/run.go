@@ -18,8 +18,16 @@ import (
 	"parley/ui/tui/text"
 )
 
-// runTurn runs one turn without a screen and prints what came of it.
-func runTurn(ctx context.Context, io streams, f *flags, ref, input string) (err error) {
+// runTurn runs one turn without a screen and prints what came of it, or writes it to the file of -o.
+func runTurn(ctx context.Context, io streams, f *flags, ref, input string) error {
+	input, err := f.readInput(io, input)
+	if err != nil {
+		return err
+	}
+	return withResult(ctx, io, f, func(ctx context.Context, io streams) error { return runTurnTo(ctx, io, f, ref, input) })
+}
+
+func runTurnTo(ctx context.Context, io streams, f *flags, ref, input string) (err error) {
 	if _, ok := sys.New(ref); ok && f.session == "" {
 		// A built-in by itself is what the person, or a tool's script, wants done now: there is no
 		// chat to keep, and the call was given on the command line.
@@ -251,7 +259,7 @@ func (h *headless) watch(ctx context.Context) (wait func(), err error) {
 			h.streamed(errors.Join(stream.Run(ctx, reader), file.Close()))
 		})
 	}
-	if f.output == "events" {
+	if f.form() == "events" {
 		reader := h.hub.Subscribe()
 		group.Go(func() {
 			stream := monitor.Stream{W: h.a.io.out, Separator: "\n"}
@@ -318,7 +326,7 @@ func (h *headless) print(resp agent.Response, row record.Session, turn record.Tu
 	if h.stateless() {
 		return printState(out, resp, state, err)
 	}
-	switch h.a.f.output {
+	switch h.a.f.form() {
 	case "events":
 		return nil
 	case "json":

@@ -35,7 +35,7 @@ func (h *headless) importState(ctx context.Context) error {
 		return nil
 	}
 	data := []byte(given)
-	if !strings.HasPrefix(given, "{") {
+	if !strings.HasPrefix(given, "{") && !strings.HasPrefix(given, `"`) {
 		var err error
 		if data, err = os.ReadFile(expand(h.a.paths.dir, given)); errors.Is(err, fs.ErrNotExist) && given == h.a.f.saveState {
 			return nil // the first turn of a script that keeps its state there
@@ -43,16 +43,33 @@ func (h *headless) importState(ctx context.Context) error {
 			return usagef("read the chat state: %w", err)
 		}
 	}
-	var response struct {
-		State json.RawMessage `json:"state"`
-	}
-	if json.Unmarshal(data, &response) == nil && len(response.State) > 0 {
-		data = response.State
-	}
-	if text := strings.TrimSpace(string(data)); text == "" || text == "null" {
+	if data = unwrapState(data); data == nil {
 		return nil
 	}
 	return h.session.Import(ctx, data)
+}
+
+// unwrapState finds the state in what scripts keep: the state itself, a whole response around it, or
+// the JSON text of either as a string. Nil is none.
+func unwrapState(data []byte) []byte {
+	for range 4 { // how deep it may be wrapped
+		var text string
+		var response struct {
+			State        json.RawMessage `json:"state"`
+			Done         *bool           `json:"done"`
+			Continuation json.RawMessage `json:"continuation"`
+		}
+		switch {
+		case json.Unmarshal(data, &text) == nil:
+			data = []byte(text)
+		case json.Unmarshal(data, &response) == nil && response.Continuation == nil && (len(response.State) > 0 || response.Done != nil):
+			data = response.State
+		}
+		if trimmed := strings.TrimSpace(string(data)); trimmed == "" || trimmed == "null" {
+			return nil
+		}
+	}
+	return data
 }
 
 // exportState returns the chat state after the turn where it is asked for, and keeps it in the file
