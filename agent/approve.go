@@ -27,7 +27,7 @@ func (t *turn) Approve(ctx context.Context, tc *toolrt.Call) (toolrt.Decision, e
 	if d, ok := c.decidedEarlier(tc, facts.Preview.Basis); ok {
 		return d, nil
 	}
-	verdict := t.s.policy.Judge(facts)
+	verdict := t.unconfine(tc, t.s.policy.Judge(facts))
 	d := toolrt.Decision{Allow: verdict.Effect == approval.Allow, By: verdict.By, Reason: verdict.Reason, At: t.s.now()}
 	if verdict.Rule != nil {
 		d.Rule, d.Scope = verdict.Rule.String(), verdict.Rule.Scope.String()
@@ -255,11 +255,11 @@ func (c *call) approvalQuestion(ctx context.Context, tc *toolrt.Call, facts appr
 	q := ApprovalQuestion{ID: fmt.Sprintf("%d:%s:%d", t.row.Number, c.path, c.shownQuestions), Turn: t.row.Number, Path: c.path,
 		Label: c.state.Label, Agents: tc.Agents, Tool: spec.Name, Source: spec.Source, Category: c.state.Category,
 		Arguments: t.s.redact(maskArgs(facts.Args, spec.SecretArgs)), Script: t.s.redact(tc.Script), Preview: redactPreview(t.s, facts.Preview),
-		Dir: t.s.o.Dir, Placed: func() { toolrt.Asked(ctx) }, Reason: t.s.redact(v.Reason), Protected: v.Protected, Again: again, Place: c.place, Batch: c.batchSize}
+		Dir: t.s.o.Dir, Sandbox: t.confinement(spec), Placed: func() { toolrt.Asked(ctx) }, Reason: t.s.redact(v.Reason), Protected: v.Protected, Again: again, Place: c.place, Batch: c.batchSize}
 	for _, p := range v.Parts {
 		q.Parts = append(q.Parts, CommandPart{Text: t.s.redact(p.Text), Covered: p.Covered})
 	}
-	if !v.Protected {
+	if !v.Protected && !c.hindered(tc) {
 		for _, choice := range t.s.policy.Choices(facts) {
 			var lines []string
 			for _, r := range choice.Rules {

@@ -78,10 +78,7 @@ func daemonText(d command.Daemon) string {
 func (s *Session) startDaemon(ctx context.Context, inv *toolrt.Invocation, d command.Daemon) (command.Endpoint, error) {
 	environ := command.Environment(command.Env{Call: slices.Clone(inv.Call.Env), Input: "{}", ToolDir: d.ToolDir,
 		FoldCase: runtime.GOOS == "windows"})
-	var confine []string
-	if inv.Sandboxed {
-		confine = command.Confinement(inv.Call.Dir, inv.Call.Workspace)
-	}
+	confine := command.Confine(inv.Sandbox, inv.Call.Dir, inv.Call.Workspace)
 	d.Dir = inv.Call.Dir
 	return s.daemons.Endpoint(ctx, d, environ, confine)
 }

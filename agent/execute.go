@@ -47,6 +47,7 @@ func (c *call) controlError(err error) error {
 // commandResult takes the outcome of an execution as the call's result. Where a command's failure
 // ends the run (6.4, Q14), it is an error.
 func (c *call) commandResult(o *toolrt.Outcome) (*callState, error) {
+	c.noteHindered(o)
 	if !c.row.Status.Terminal() || o.Status != c.row.Status {
 		c.fill(o)
 		c.t.queue(record.Rows{Calls: []record.Call{c.row}})

@@ -202,7 +202,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s.daemons = command.NewDaemons(o.Daemons)
 	s.reader = outputReader(o.Builtins)
 	s.runtime = toolrt.New(toolrt.Options{Policy: o.Runtime, Changes: s.changes(), Approver: dispatch{s}, Recorder: dispatch{s}, Observer: dispatch{s},
-		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), OnJob: s.jobChanged, Now: o.Now})
+		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), OnJob: s.jobChanged, Applied: command.Applied, Now: o.Now})
 	last, err := o.Journal.LastTurn(ctx)
 	switch {
 	case errors.Is(err, ErrNotFound):

@@ -45,7 +45,9 @@ type turn struct {
 	calls   map[string]*call           // open calls by path
 	covered map[string]toolrt.Decision // contexts and filters allowed for the turn, by tool id
 	said    map[string]bool            // notices given
-	nobody  bool                       // a call was denied because nobody could be asked
+	// hindered are the calls that failed and may have done so on how they were confined.
+	hindered map[string]bool
+	nobody   bool // a call was denied because nobody could be asked
 }
 
 type resolution struct {

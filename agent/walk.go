@@ -152,7 +152,8 @@ func (s *Session) oldTurn(ctx context.Context) (*turn, error) {
 
 func (s *Session) turnOf(ctx context.Context, prg *program.Program, m model.Model) *turn {
 	return &turn{s: s, ctx: ctx, prg: prg, model: m, recorded: map[record.Key]record.Entry{}, resolved: map[record.Key]resolution{},
-		calls: map[string]*call{}, covered: map[string]toolrt.Decision{}, said: map[string]bool{}}
+		calls: map[string]*call{}, covered: map[string]toolrt.Decision{}, said: map[string]bool{},
+		hindered: map[string]bool{}}
 }
 
 // readProgram reads the program again. If the chat needs a tool that is gone, the program of the

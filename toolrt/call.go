@@ -117,6 +117,8 @@ type Outcome struct {
 	// Cut says which parts of Message are the output's own when Truncated is set.
 	Cut       *Cut `json:"cut,omitempty"`
 	Abandoned bool `json:"abandoned,omitempty"`
+	// Hindered says that the call failed and may have done so on how it was confined.
+	Hindered bool `json:"hindered,omitempty"`
 	// Job is the number of the command that goes on in the background, "" when none does.
 	Job string `json:"job,omitempty"`
 	// Effective is the argument text used when it differs from the model's.
@@ -171,6 +173,8 @@ type Decision struct {
 	Arguments *string `json:"arguments,omitempty"`
 	// Basis is the preview's basis that the answer was given on.
 	Basis string `json:"basis,omitempty"`
+	// Sandbox says in words how the command was confined, "" when it was not.
+	Sandbox string `json:"sandbox,omitempty"`
 	// Stop ends the turn (Ctrl+C on a question).
 	Stop bool          `json:"stop,omitempty"`
 	Wait time.Duration `json:"wait,omitempty"`

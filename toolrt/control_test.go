@@ -243,7 +243,7 @@ func TestSandboxedUnlessAPersonAllowedIt(t *testing.T) {
 	for by, want := range map[string]bool{"user": false, "flag": false, "rule": true, "mode": true, "safe": true} {
 		r := newRuntime(t, Options{Approver: approverFunc(func(context.Context, *Call) (Decision, error) { return Decision{Allow: true, By: by}, nil })})
 		o := run(t, r, call("x", exclusive, func(_ context.Context, inv *Invocation) (Output, error) {
-			return Output{Text: fmt.Sprint(inv.Sandboxed)}, nil
+			return Output{Text: fmt.Sprint(inv.Sandbox.On())}, nil
 		}))
 		if o.Message != fmt.Sprint(want) {
 			t.Errorf("%s: sandboxed %s", by, o.Message)

@@ -287,14 +287,7 @@ func (p *Prepared) presentJob(j *job, res Output, out *stream, why string) prese
 	mark := marker{tool: p.r.opts.ReadTool, id: j.row.OutputID}
 	t := presented{excerpt: text, id: j.row.OutputID}
 	t.text, t.cut = truncate(text, limits, mark)
-	if t.text != "" && !strings.HasSuffix(t.text, "\n") {
-		t.text += "\n"
-	}
-	t.text += note
-	if t.cut != nil {
-		t.cut.Tail += len(note)
-	}
-	return t
+	return t.with(note)
 }
 
 // follow waits for the end of a job and puts away what belongs to it.

@@ -2,6 +2,7 @@ package toolrt
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,19 @@ func (t presented) describe(o *Outcome) {
 	o.Truncated = t.cut != nil && t.cut.Head+t.cut.Tail < int(t.excerpt.bytes)
 	o.OutputBytes, o.OutputLines = t.excerpt.bytes, t.excerpt.lines
 	o.Cut, o.OutputID = t.cut, t.id
+}
+
+// with is t with a line of the runtime's own behind it.
+func (t presented) with(note string) presented {
+	before := len(t.text)
+	if t.text != "" && !strings.HasSuffix(t.text, "\n") {
+		t.text += "\n"
+	}
+	t.text += note
+	if t.cut != nil {
+		t.cut.Tail += len(t.text) - before
+	}
+	return t
 }
 
 // present bounds a result's text for the model, and keeps the whole of it if it had to be cut, or

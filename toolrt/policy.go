@@ -17,6 +17,11 @@ type Policy struct {
 	// DetachAtLimit moves a command that can go on by itself to the background at its time limit. By
 	// default it is stopped.
 	DetachAtLimit bool
+	// Sandbox is how commands are confined that a rule or the mode let through; without a profile it
+	// is ProfileWrite.
+	Sandbox Sandbox
+	// SandboxAll confines commands that a person allowed by key too.
+	SandboxAll bool
 	// KeepJobs lets commands in the background go on when the runtime is closed. By default they
 	// are ended.
 	KeepJobs bool
@@ -101,5 +106,8 @@ func (p Policy) WithDefaults() Policy {
 		p.MaxSavedBytes = 32 << 20
 	}
 	def(&p.MaxWholeBytes, 16<<20)
+	if p.Sandbox.Profile == "" {
+		p.Sandbox.Profile = ProfileWrite
+	}
 	return p
 }

@@ -77,6 +77,7 @@ func (p *Prepared) enter(ctx context.Context) {
 // record runs the call through the recorder, which may have its outcome already.
 func (p *Prepared) record(ctx context.Context) (*Outcome, error) {
 	queue := max(p.r.opts.Now().Sub(p.received)-p.waited, 0)
+	p.applied()
 	ran := false
 	run := func(ctx context.Context) *Outcome {
 		ran = true
@@ -147,17 +148,17 @@ func (p *Prepared) run(ctx context.Context, queue time.Duration) *Outcome {
 	}
 	out := p.newStream()
 	inv := &Invocation{
-		Call:      p.call,
-		Args:      p.args,
-		Out:       out,
-		Sandboxed: p.decision.By != "user" && p.decision.By != "flag",
-		Pause:     func() func() { return lease.pause(runCtx) },
-		Process:   p.noteProcess,
-		Seen:      &p.r.seen,
-		Jobs:      p.r,
-		Changes:   p.r.opts.Changes,
-		outputs:   p.r.opts.OutputDir,
-		captures:  p.captureOptions(),
+		Call:     p.call,
+		Args:     p.args,
+		Out:      out,
+		Sandbox:  p.sandbox(),
+		Pause:    func() func() { return lease.pause(runCtx) },
+		Process:  p.noteProcess,
+		Seen:     &p.r.seen,
+		Jobs:     p.r,
+		Changes:  p.r.opts.Changes,
+		outputs:  p.r.opts.OutputDir,
+		captures: p.captureOptions(),
 	}
 	h := handle{cancel: cancel, pause: inv.Pause}
 	if move != nil {

@@ -26,6 +26,8 @@ type Options struct {
 	// ReadTool is the name by which the model calls the tool that reads saved outputs. Empty: the
 	// marker of a cut output names the output only.
 	ReadTool string
+	// Applied says in words what of a Sandbox can be done here; nil: nothing is said.
+	Applied func(Sandbox) string
 	// OnJob is told when a command goes to the background and when it has ended; may be nil. It must
 	// return quickly.
 	OnJob func(Job)

@@ -131,7 +131,14 @@ func (p *Prepared) finished(res Output, out *stream) *Outcome {
 		o.Full = o.Message
 		return o
 	}
-	return p.passed(res, p.present(text, out, res.FromOut || res.Capture != nil))
+	shown := p.present(text, out, res.FromOut || res.Capture != nil)
+	hindered := p.hindered(res, text)
+	if hindered {
+		shown = shown.with(p.hinderedNote())
+	}
+	o := p.passed(res, shown)
+	o.Hindered = hindered
+	return o
 }
 
 // finishedSecret hands the text on as it is, and nowhere else.

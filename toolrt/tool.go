@@ -89,6 +89,8 @@ type Spec struct {
 	// Detaches says that calls can go on in the background: Run watches [Invocation.Background] and
 	// gives what goes on as [Output.Detached].
 	Detaches bool
+	// Confines says that the tool runs commands, which it confines as [Invocation.Sandbox] says.
+	Confines bool
 	// SecretArgs names top-level arguments that are never shown or stored in clear (R70).
 	SecretArgs []string
 }
@@ -103,9 +105,9 @@ type Invocation struct {
 	// are dropped once the call has ended. With Output.FromOut what was written here is the
 	// result. Tools that return their whole text at once need not write to it.
 	Out io.Writer
-	// Sandboxed asks that commands run confined to the working folder, the workspace, temp and
-	// cache folders. It is set when no person allowed this very call.
-	Sandboxed bool
+	// Sandbox is how commands are to be confined; it confines nothing where a person allowed this
+	// very call.
+	Sandbox Sandbox
 	// Pause stops the call's clock, while a person is asked, until the returned function runs.
 	Pause func() (resume func())
 	// Process tells the runtime of a started process group, so that a crash can find it.

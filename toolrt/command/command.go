@@ -78,6 +78,7 @@ func (t *Tool) Spec() toolrt.Spec {
 		Source:      "command",
 		Form:        toolrt.FormScript,
 		Detaches:    true,
+		Confines:    true,
 	}
 }
 
@@ -128,10 +129,7 @@ func (t *Tool) environment(call *toolrt.Call, input string) []string {
 // output that begins with "CHAT FINISH: " raises [toolrt.ChatFinish].
 func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, error) {
 	environ := t.environment(inv.Call, inv.Args)
-	var confine []string
-	if inv.Sandboxed {
-		confine = Confinement(inv.Call.Dir, inv.Call.Workspace)
-	}
+	confine := Confine(inv.Sandbox, inv.Call.Dir, inv.Call.Workspace)
 	p, environ, err := t.prepare(ctx, inv, environ, confine)
 	if err != nil && ctx.Err() != nil {
 		return toolrt.Output{}, ctx.Err()
@@ -152,7 +150,8 @@ func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, 
 	proc := Process{
 		Path: p.path, Args: p.args, Dir: inv.Call.Dir, Env: environ,
 		Stdout: s.stdout(), Stderr: s.stderr(), Started: inv.Process,
-		Detach: inv.Background,
+		Detach: inv.Background, NoNetwork: inv.Sandbox.NoNetwork,
+		Confine: confine,
 	}
 	if t.Stdin {
 		proc.Input = inv.Args

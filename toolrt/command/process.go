@@ -41,8 +41,11 @@ type Process struct {
 	// Stdout and Stderr take the output as it comes, never two writes at a time. A nil Stderr
 	// sends both to Stdout through one pipe, which keeps their order exactly.
 	Stdout, Stderr io.Writer
-	// Confine limits writes to these folders where [SandboxSupport] says so; nil does not confine.
+	// Confine limits writes to these folders where [CanConfine] says so; nil does not confine, an
+	// empty list allows no writes.
 	Confine []string
+	// NoNetwork cuts the network off where [CanCutNetwork] says so.
+	NoNetwork bool
 	// Started is told of the process group; may be nil.
 	Started func(pgid int, started time.Time)
 	// Detach, once it is closed, makes Run return while the program goes on: see [Result.Detached].
@@ -145,7 +148,7 @@ func start(p Process, mark string) (*running, error) {
 	defer func() { _ = in.Close() }()
 	cmd.Stdin = in
 	r := &running{cmd: cmd, pump: pump, feed: feed, exited: make(chan struct{}), left: make(chan struct{})}
-	if err := r.launch(p.Confine, mark); err != nil {
+	if err := r.launch(p, mark); err != nil {
 		pump.close()
 		feed.close()
 		return nil, err
@@ -163,12 +166,15 @@ func (r *running) run() {
 	}()
 }
 
-// launch starts the program, confined if folders are given, and notes its place in the tree.
-func (r *running) launch(confine []string, mark string) error {
+// launch starts the program, confined as it asks for, and notes its place in the tree.
+func (r *running) launch(p Process, mark string) error {
 	newSession(r.cmd)
 	begin := r.cmd.Start
-	if confine != nil {
-		begin = func() error { return startConfined(r.cmd, confine) }
+	switch {
+	case p.NoNetwork && CanCutNetwork():
+		wrapCut(r.cmd, p.Confine)
+	case p.Confine != nil:
+		begin = func() error { return startConfined(r.cmd, p.Confine) }
 	}
 	if err := begin(); err != nil {
 		return err

@@ -80,7 +80,7 @@ func TestLandlockTool(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(base, "tmp"))
 	call := toolrt.Call{Dir: filepath.Join(base, "dir"), Workspace: filepath.Join(base, "ws")}
 	out := &lockedBuffer{}
-	inv := &toolrt.Invocation{Call: &call, Out: out, Sandboxed: true, Args: `{"tmpdir":"` + base + `"}`}
+	inv := &toolrt.Invocation{Call: &call, Out: out, Sandbox: toolrt.Sandbox{Profile: toolrt.ProfileWrite}, Args: `{"tmpdir":"` + base + `"}`}
 	res, err := body("#!/bin/sh\ntouch a ../ws/b && touch ../outside").Run(t.Context(), inv)
 	if err != nil || !res.IsError || !strings.Contains(out.String(), "Permission denied") {
 		t.Errorf("got %+v, %q, %v", res, out, err)

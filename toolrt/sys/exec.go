@@ -31,13 +31,11 @@ func runShell(ctx context.Context, inv *toolrt.Invocation, a args, background <-
 	p := command.Process{
 		Path: "/bin/sh", Args: []string{"-c", a["command"]},
 		Dir: absolute(inv.Call.Dir, dir), Env: execEnvironment(inv.Call), Stdout: inv.Out, Started: inv.Process,
-		Detach: background,
+		Detach: background, NoNetwork: inv.Sandbox.NoNetwork,
+		Confine: command.Confine(inv.Sandbox, inv.Call.Dir, inv.Call.Workspace),
 	}
 	if runtime.GOOS == "windows" {
 		p.Path, p.Args = "cmd.exe", []string{"/c", a["command"]}
-	}
-	if inv.Sandboxed {
-		p.Confine = command.Confinement(inv.Call.Dir, inv.Call.Workspace)
 	}
 	res, err := command.Run(ctx, p)
 	switch {

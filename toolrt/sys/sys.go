@@ -29,7 +29,7 @@ type builtin struct {
 	headShare float64
 	// form is what the output is.
 	form toolrt.TextForm
-	// detaches marks tools whose calls can go on in the background.
+	// detaches marks tools that run commands: their calls can go on in the background.
 	detaches bool
 	// limit is the time limit that a call names; nil when calls cannot.
 	limit func(args args) time.Duration
@@ -133,7 +133,7 @@ func (b *builtin) Spec() toolrt.Spec {
 	return toolrt.Spec{
 		Name: b.name, Description: b.description, Parameters: b.schema(), Validate: b.types != nil, Flags: b.flags,
 		Timeout: b.timeout, Source: "builtin", Form: b.form, HeadShare: b.headShare,
-		Detaches: b.detaches,
+		Detaches: b.detaches, Confines: b.detaches,
 	}
 }
 

@@ -436,6 +436,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 	if err := os.MkdirAll(row.Workspace, 0o700); err != nil {
 		return nil, fmt.Errorf("make the workspace: %w", err)
 	}
+	a.sandbox()
 	limits := a.cfg.policy()
 	limits.Sequential = a.f.sequential
 	o := agent.Options{

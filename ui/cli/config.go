@@ -27,6 +27,8 @@ type config struct {
 	// Keyring says whether the system's keyring is used; unset means yes.
 	Keyring     *bool        `json:"keyring,omitempty"`
 	Permissions *permissions `json:"permissions,omitempty"`
+	// Sandbox is how commands are confined that nobody was asked about.
+	Sandbox *sandboxConfig `json:"sandbox,omitempty"`
 	// Jobs says what becomes of commands in the background at the end: "end" or "keep".
 	Jobs   string `json:"jobs,omitempty"`
 	Limits limits `json:"limits,omitzero"`
@@ -65,6 +67,14 @@ type limits struct {
 	// Repeats is in how many replies in a row the same call with the same result is a loop; less
 	// than zero switches the guard off.
 	Repeats int `json:"repeats,omitempty"`
+}
+
+// sandboxConfig is how commands are confined.
+type sandboxConfig struct {
+	Profile string `json:"profile,omitempty"` // off, workspace-write or read-only
+	Network *bool  `json:"network,omitempty"` // false cuts it off; unset means it stays
+	// Always confines what a person allowed by key too.
+	Always bool `json:"always,omitempty"`
 }
 
 // loadConfig reads the user's config file. A missing file is an empty one; an unknown key is an
@@ -130,6 +140,11 @@ func (c config) check(path string) error {
 	default:
 		return fmt.Errorf("config %s: mode: %q is none of ask, edits, plan", path, c.Mode)
 	}
+	if s := c.Sandbox; s != nil && s.Profile != "" {
+		if _, err := toolrt.ParseProfile(s.Profile); err != nil {
+			return fmt.Errorf("config %s: sandbox.profile: %w", path, err)
+		}
+	}
 	for _, choice := range []struct{ key, value, one, other string }{
 		{"jobs", c.Jobs, "end", "keep"}, {"limits.onTimeout", c.Limits.OnTimeout, "stop", "background"},
 	} {
@@ -159,6 +174,10 @@ func (c config) policy() toolrt.Policy {
 	}
 	if d, err := time.ParseDuration(c.Limits.CommandTimeout); err == nil {
 		p.CommandTimeout = d
+	}
+	if s := c.Sandbox; s != nil {
+		p.Sandbox, p.SandboxAll = toolrt.Sandbox{Profile: toolrt.Profile(s.Profile), NoNetwork: s.Network != nil && !*s.Network}, s.Always
+		p = p.WithDefaults()
 	}
 	p.DetachAtLimit, p.KeepJobs = c.Limits.OnTimeout == "background", c.Jobs == "keep"
 	return p

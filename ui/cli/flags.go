@@ -23,6 +23,7 @@ type flags struct {
 	yes           bool
 	allow, deny   []string
 	mode          string
+	sandbox       string
 	onInterrupted string
 	session       string
 	output        string
@@ -78,6 +79,7 @@ func (f *flags) approvals(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.allow, "allow", nil, "allow calls that `RULE` covers, e.g. 'sys.exec(go test *)'")
 	fs.StringArrayVar(&f.deny, "deny", nil, "deny calls that `RULE` covers")
 	fs.StringVar(&f.mode, "mode", "", "approval `MODE`: ask, edits, plan or auto")
+	fs.StringVar(&f.sandbox, "sandbox", "", "confine commands that nobody was asked about: `PROFILE` is off, workspace-write or read-only, with ,no-network or ,always behind it")
 }
 
 // headless adds the flags of runs without a screen.
@@ -113,6 +115,9 @@ func (f *flags) check() error {
 		if _, err := command.ParsePorts(f.ports); err != nil {
 			return usagef("--ports: %w", err)
 		}
+	}
+	if _, err := parseSandbox(f.sandbox); err != nil {
+		return usagef("--sandbox %q: %w", f.sandbox, err)
 	}
 	return one("mode", f.mode, "ask", "edits", "plan", "auto")
 }

@@ -55,7 +55,9 @@ func history(ctx context.Context, a *app, q persist.HistoryQuery, asJSON bool) e
 	for _, e := range list {
 		by := ""
 		if e.Decision != nil {
-			by = "by " + e.Decision.By
+			if by = "by " + e.Decision.By; e.Decision.Sandbox != "" {
+				by += ", confined"
+			}
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Created.Local().Format("2006-01-02 15:04:05"), word(e.Status), text.Line(e.Tool),
 			took(e.Call), by, oneLine(e.Input))

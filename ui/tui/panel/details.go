@@ -59,6 +59,9 @@ func (m *Model) factLines(c record.Call, full bool) []string {
 	lines = m.labelled("in", lines, full)
 	if d := c.Decision; d != nil {
 		lines = append(lines, m.labelled("auth", []string{Decided(*d)}, full)...)
+		if d.Sandbox != "" {
+			lines = append(lines, m.labelled("box", []string{d.Sandbox}, full)...)
+		}
 	}
 	if c.Error != "" {
 		lines = append(lines, m.labelled("err", []string{c.Error}, full)...)
