@@ -141,10 +141,12 @@ func (t *turn) deny(facts approval.Facts, v approval.Verdict) toolrt.Decision {
 	hint := "--yes"
 	if rules := t.s.policy.Suggest(facts); len(rules) > 0 && !v.Protected {
 		hint = fmt.Sprintf("--allow '%s' or --yes", rules[0].String())
-	} else if v.Protected {
-		hint = "a person at a terminal"
 	}
-	t.say(fmt.Sprintf("%s was denied: nobody is there to ask; %s would have allowed it", facts.Spec.Name, hint))
+	told := fmt.Sprintf("%s was denied: nobody is there to ask; %s would have allowed it", facts.Spec.Name, hint)
+	if v.Protected {
+		told = fmt.Sprintf("%s was denied: nobody is there to ask, and only a person at a terminal can allow it (%s)", facts.Spec.Name, t.s.redact(v.Reason))
+	}
+	t.say(told)
 	return toolrt.Decision{By: "nobody", Reason: v.Reason, At: t.s.now()}
 }
 

@@ -220,7 +220,7 @@ func (t *turn) walk(ctx context.Context) (Response, error) {
 	resp.Denied = t.nobody
 	t.mu.Unlock()
 	if t.staysOpen(err) {
-		t.s.setState(context.WithoutCancel(ctx), record.StateStop)
+		t.s.setState(context.WithoutCancel(ctx), leftAs(err))
 	} else {
 		st, err = t.close(context.WithoutCancel(ctx), st, err)
 	}
@@ -244,6 +244,18 @@ func (t *turn) staysOpen(err error) bool {
 	}
 	cause := context.Cause(t.ctx)
 	return errors.Is(err, ErrNobody) || errors.Is(cause, errClosing) || errors.Is(cause, context.Canceled)
+}
+
+// leftAs is the state of a session whose turn stays open: it waits for a person, or was cut off.
+func leftAs(err error) record.SessionState {
+	var waits *NobodyError
+	switch {
+	case errors.As(err, &waits) && waits.Credential != "":
+		return record.StateCred
+	case errors.Is(err, ErrNobody):
+		return record.StateAsk
+	}
+	return record.StateStop
 }
 
 // chat starts the program, or goes on with its state.

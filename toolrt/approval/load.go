@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -68,6 +69,21 @@ func Load(projectFile, userFile string, trusted func(hash string) bool) ([]Rule,
 	return append(rules, more...), append(errs, moreErrs...)
 }
 
+// place is where in the data a JSON error is, as ":line:column", "" when that is unknown.
+func place(data []byte, err error) string {
+	var offset int64
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		offset = syntax.Offset
+	} else if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		offset = kind.Offset
+	}
+	if offset <= 0 || offset > int64(len(data)) {
+		return ""
+	}
+	before := data[:offset-1]
+	return fmt.Sprintf(":%d:%d", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'))
+}
+
 func loadFile(file string, scope Scope, trusted func(string) bool) ([]Rule, []error) {
 	if file == "" {
 		return nil, nil
@@ -81,7 +97,7 @@ func loadFile(file string, scope Scope, trusted func(string) bool) ([]Rule, []er
 	}
 	var p permissions
 	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, []error{fmt.Errorf("read rules of %s: %w", file, err)}
+		return nil, []error{fmt.Errorf("read rules of %s%s: %w", file, place(data, err), err)}
 	}
 	var errs []error
 	if n := len(p.Permissions.Allow); n > 0 && scope == Project {

@@ -362,10 +362,20 @@ func (a *app) loadError(ref string, err error) error {
 	local := ref != "" && ref != "-" && !strings.Contains(ref, "://") && !strings.Contains(ref, " from ") && !strings.Contains(ref, "github.com/")
 	if local {
 		if _, statErr := os.Stat(expand(a.paths.dir, ref)); errors.Is(statErr, fs.ErrNotExist) {
-			return fmt.Errorf("%w: there is no file %s: %w", errProgram, ref, err)
+			return fmt.Errorf("%w: there is no file %s%s", errProgram, ref, meant(ref))
 		}
 	}
 	return fmt.Errorf("%w: %w", errProgram, err)
+}
+
+// meant names the command that a word may have been meant as, "" for none.
+func meant(word string) string {
+	root := newRoot(streams{})
+	root.SuggestionsMinimumDistance = 2 // typing errors
+	if near := root.SuggestionsFor(word); len(near) > 0 {
+		return "; did you mean parley " + near[0] + "?"
+	}
+	return ""
 }
 
 // builtin is the tool block of a built-in, nil for other names.

@@ -33,7 +33,7 @@ func approvalsCommand(io streams) *cobra.Command {
 			"Every decision is kept, automatic ones too, and never changed: who or what decided, by which\n" +
 			"rule, and the arguments that were decided about. Rules stand in the settings of the project\n" +
 			"(.parley/config.json) and in your own."}
-	f.common(cmd.PersistentFlags())
+	f.stored(cmd.PersistentFlags())
 	cmd.AddCommand(decisionsCommand(io, &f, "list [ID|NAME]", "List decisions, newest first, of one chat or of all", printDecisions),
 		rulesCommand(io, &f), testRuleCommand(io, &f), revokeCommand(io, &f),
 		decisionsCommand(io, &f, "audit [ID|NAME]", "Decisions with what became of their calls; fails if a call ran without one", audit))
@@ -75,7 +75,7 @@ func decisionsCommand(io streams, f *flags, use, short string, print func(ctx co
 // chosen fills in which session and what time a query is about.
 func (a *app) chosen(ctx context.Context, args []string, since string, session *string, from *time.Time) error {
 	if len(args) > 0 {
-		row, err := a.store.Session(ctx, args[0])
+		row, err := a.findSession(ctx, args[0])
 		if err != nil {
 			return sessionError(args[0], err)
 		}

@@ -41,7 +41,7 @@ func (b *backend) New(ctx context.Context) (tui.Chat, error) {
 }
 
 func (b *backend) Open(ctx context.Context, id string) (tui.Chat, error) {
-	row, err := b.a.store.Session(ctx, id)
+	row, err := b.a.findSession(ctx, id)
 	if err != nil {
 		return nil, sessionError(id, err)
 	}

@@ -132,7 +132,11 @@ func openChat(ctx context.Context, io streams, f *flags, args []string) error {
 	}
 	switch {
 	case f.message != "":
-		return runTurn(ctx, io, f, "", strings.TrimSpace(f.message+" "+message))
+		message, err := withPiped(io, strings.TrimSpace(f.message+" "+message), f.quiet)
+		if err != nil {
+			return err
+		}
+		return runTurn(ctx, io, f, "", message)
 	case !isTerminal(io.out):
 		if f.resume == pickSession {
 			return usagef("there is no terminal to choose a chat on: name it (parley -r ID MESSAGE; parley sessions list shows them)")
@@ -163,7 +167,11 @@ func runCommand(io streams) *cobra.Command {
 				return err
 			}
 			if f.message != "" {
-				return runTurn(cmd.Context(), io, &f, "", f.message)
+				message, err := withPiped(io, f.message, f.quiet)
+				if err != nil {
+					return err
+				}
+				return runTurn(cmd.Context(), io, &f, "", message)
 			}
 			if len(args) == 0 && f.session != "" {
 				return runTurn(cmd.Context(), io, &f, "", "") // finishes what was cut off

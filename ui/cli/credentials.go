@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -79,6 +81,9 @@ func listCredentials(ctx context.Context, a *app, all, env bool) error {
 			row = append(row, strings.Join(slices.Sorted(maps.Keys(c.Env)), ", "))
 		}
 		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	if _, err := os.Stat(filepath.Join(a.paths.data, credential.FileName)); err == nil && a.io.getenv("PARLEY_PASSPHRASE") == "" {
+		fmt.Fprintln(a.io.err, "· an encrypted file of credentials is there but not open: set PARLEY_PASSPHRASE to see what it holds")
 	}
 	return w.Flush()
 }

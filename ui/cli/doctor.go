@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -151,21 +150,18 @@ func errText(err error) string {
 func configCommand(io streams) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{Use: "config", Short: "Show the settings, their schema or their place"}
-	f.common(cmd.PersistentFlags())
+	f.stored(cmd.PersistentFlags())
 	show := func(run func(a *app) error) func(cmd *cobra.Command, _ []string) error {
 		return func(cmd *cobra.Command, _ []string) error {
 			return withApp(cmd, io, &f, func(_ context.Context, a *app) error { return run(a) })
 		}
 	}
+	var asJSON bool
+	shown := &cobra.Command{Use: "show", Short: "Print the settings in force and where each comes from", Args: cobra.NoArgs,
+		RunE: show(func(a *app) error { return showConfig(a, asJSON) })}
+	shown.Flags().BoolVar(&asJSON, "json", false, "what is set, as in the config file")
 	cmd.AddCommand(
-		&cobra.Command{Use: "show", Short: "Print the settings in force", Args: cobra.NoArgs, RunE: show(func(a *app) error {
-			out, err := json.MarshalIndent(a.cfg, "", "  ")
-			if err != nil {
-				return fmt.Errorf("show config: %w", err)
-			}
-			_, err = fmt.Fprintln(a.io.out, string(out))
-			return err
-		})},
+		shown,
 		&cobra.Command{Use: "trust", Short: "Let the allow rules of this folder's .parley/config.json count until it changes", Args: cobra.NoArgs,
 			RunE: show(trustProject)},
 		&cobra.Command{Use: "path", Short: "Print where the settings are kept", Args: cobra.NoArgs, RunE: show(func(a *app) error {

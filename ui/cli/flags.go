@@ -73,6 +73,17 @@ func (f *flags) common(fs *pflag.FlagSet) {
 	f.gptscript(fs)
 }
 
+// stored adds the flags of commands that run no program: those of running ones are taken, as scripts
+// may pass them to any command, but not shown.
+func (f *flags) stored(fs *pflag.FlagSet) {
+	f.common(fs)
+	for _, name := range []string{"model", "base-url", "sequential", "workspace", "sub-tool", "credential-context", "credential-override", "ports"} {
+		if err := fs.MarkHidden(name); err != nil {
+			panic(err) // a flag that was just added
+		}
+	}
+}
+
 // approvals adds the flags about what may run.
 func (f *flags) approvals(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.yes, "yes", false, "answer every question about a call with yes (deny rules and protected targets hold)")

@@ -32,7 +32,7 @@ func historyCommand(io streams) *cobra.Command {
 				return history(ctx, a, q, asJSON)
 			})
 		}}
-	f.common(cmd.Flags())
+	f.stored(cmd.Flags())
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "of that tool only, e.g. sys.exec")
 	cmd.Flags().StringVar(&status, "status", "", "that ended so: success, failed, denied, cancelled, timeout, interrupted")
 	cmd.Flags().StringVar(&q.Text, "text", "", "with that text in the arguments or the result")
@@ -114,7 +114,7 @@ func forkCommand(io streams, f *flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "fork ID|NAME", Short: "Begin a new chat with a copy of another one's turns", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, io, f, func(ctx context.Context, a *app) error {
-				from, err := a.store.Session(ctx, args[0])
+				from, err := a.findSession(ctx, args[0])
 				if err != nil {
 					return sessionError(args[0], err)
 				}
@@ -137,7 +137,7 @@ func exportCommand(io streams, f *flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "export ID|NAME", Short: "Write a chat as Markdown or JSON to stdout", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, io, f, func(ctx context.Context, a *app) error {
-				row, err := a.store.Session(ctx, args[0])
+				row, err := a.findSession(ctx, args[0])
 				if err != nil {
 					return sessionError(args[0], err)
 				}

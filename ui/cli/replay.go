@@ -50,7 +50,7 @@ func replayCommand(io streams) *cobra.Command {
 
 // replay plays the turns of a session to the streams.
 func replay(ctx context.Context, a *app, idOrName string, from int, o agent.ReplayOptions) (err error) {
-	row, err := a.store.Session(ctx, idOrName)
+	row, err := a.findSession(ctx, idOrName)
 	if err != nil {
 		return sessionError(idOrName, err)
 	}

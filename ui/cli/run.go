@@ -95,7 +95,7 @@ func (h *headless) lease(ctx context.Context, ref, input string) (agent.Journal,
 	case a.f.goOn:
 		row, err = a.store.Last(ctx, a.paths.dir)
 	case a.f.resume != "" && a.f.resume != pickSession:
-		row, err = a.store.Session(ctx, a.f.resume)
+		row, err = a.findSession(ctx, a.f.resume)
 	case a.f.session != "":
 		if row, err = a.store.Session(ctx, a.f.session); errors.Is(err, agent.ErrNotFound) {
 			if ref == "" && input == "" {
@@ -109,8 +109,6 @@ func (h *headless) lease(ctx context.Context, ref, input string) (agent.Journal,
 	switch {
 	case a.f.goOn && errors.Is(err, agent.ErrNotFound):
 		return nil, fmt.Errorf("there is no chat in %s to go on with (parley sessions list --all shows those of other folders)", a.paths.dir)
-	case errors.Is(err, agent.ErrNotFound):
-		return nil, sessionError(a.f.resume, err)
 	case err != nil:
 		return nil, fmt.Errorf("find the session: %w", err)
 	}
@@ -209,7 +207,7 @@ func (h *headless) turn(ctx context.Context, input string) (agent.Response, erro
 			return h.session.Resume(ctx)
 		}
 	} else if input == "" && h.session.Row().Turns > 0 {
-		// There is nothing to finish and nothing to send: the last reply stands.
+		h.say("there is nothing to finish and nothing to send: this is the last reply")
 		last, err := h.journal.LastTurn(ctx)
 		return agent.Response{Content: last.Output, Done: last.State == nil, Agent: h.session.Row().Agent}, err
 	}

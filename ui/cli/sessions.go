@@ -31,7 +31,7 @@ func withApp(cmd *cobra.Command, io streams, f *flags, run func(ctx context.Cont
 func sessionsCommand(io streams) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{Use: "sessions", Short: "List, show, search, rename, fork, export and delete saved chats"}
-	f.common(cmd.PersistentFlags())
+	f.stored(cmd.PersistentFlags())
 	var all, deleted, asJSON bool
 	list := &cobra.Command{Use: "list [TEXT]", Short: "List the chats of this folder, newest first", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +64,7 @@ func sessionsCommand(io streams) *cobra.Command {
 	rename := &cobra.Command{Use: "rename ID|NAME TITLE", Short: "Give a chat another title", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error {
-				row, err := a.store.Session(ctx, args[0])
+				row, err := a.findSession(ctx, args[0])
 				if err != nil {
 					return sessionError(args[0], err)
 				}
@@ -73,13 +73,6 @@ func sessionsCommand(io streams) *cobra.Command {
 		}}
 	cmd.AddCommand(list, show, del, undelete, rename, searchCommand(io, &f), forkCommand(io, &f), exportCommand(io, &f))
 	return cmd
-}
-
-func sessionError(id string, err error) error {
-	if errors.Is(err, agent.ErrNotFound) {
-		return fmt.Errorf("session %q: %w (parley sessions list --all shows what there is)", id, agent.ErrNotFound)
-	}
-	return err
 }
 
 func listSessions(ctx context.Context, a *app, q persist.Query, asJSON bool) error {
@@ -155,7 +148,7 @@ func age(d time.Duration) string {
 const showPage = 200
 
 func showSession(ctx context.Context, a *app, id string, asJSON bool) error {
-	row, err := a.store.Session(ctx, id)
+	row, err := a.findSession(ctx, id)
 	if err != nil {
 		return sessionError(id, err)
 	}
@@ -212,7 +205,7 @@ func printMessage(a *app, m record.Message, calls []record.Call) {
 }
 
 func deleteSession(ctx context.Context, a *app, id string, purge bool) error {
-	row, err := a.store.Session(ctx, id)
+	row, err := a.findSession(ctx, id)
 	if err != nil {
 		return sessionError(id, err)
 	}

@@ -58,7 +58,7 @@ func undoCommand(io streams, name string) *cobra.Command {
 
 // takeBack opens the session, acts and prints what was done.
 func (a *app) takeBack(ctx context.Context, idOrName string, act func(*agent.Session) (undo.Report, error)) error {
-	row, err := a.store.Session(ctx, idOrName)
+	row, err := a.findSession(ctx, idOrName)
 	if err != nil {
 		return sessionError(idOrName, err)
 	}

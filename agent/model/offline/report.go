@@ -43,9 +43,9 @@ func (r result) section() string {
 	case missing:
 		return fmt.Sprintf("`%s` gave no result: it was interrupted.", name)
 	case denied:
-		said := fmt.Sprintf("You **denied** `%s`, so I did not do it.", r.title())
+		said := fmt.Sprintf("`%s` was **denied**, so I did not do it.", r.title())
 		if r.note != "" {
-			said += " You said: " + quote(r.note)
+			said += " The reason: " + quote(r.note)
 		}
 		return said
 	case aborted:
