@@ -121,7 +121,13 @@ func (s *Store) openWriter(ctx context.Context, dsn string, o Options) error {
 	if err := prepareSchema(ctx, stmts, s.path, o.BusyTimeout); err != nil {
 		return errors.Join(err, stmts.close(), s.db.Close())
 	}
-	s.writer = newWriter(stmts, o)
+	var files *identity
+	if s.path != "" {
+		if files, err = identify(s.path); err != nil {
+			return errors.Join(err, stmts.close(), s.db.Close())
+		}
+	}
+	s.writer = newWriter(stmts, files, o)
 	go s.writer.loop(context.WithoutCancel(ctx))
 	return nil
 }

@@ -26,6 +26,7 @@ type writer struct {
 	// limit is how long a request waits for a busy database.
 	limit  time.Duration
 	onBusy func(waited time.Duration)
+	files  *identity // nil in memory
 	full   bool // the connection's synchronous mode; owned by the goroutine
 
 	// mu guards queue and closed.
@@ -50,8 +51,9 @@ type request struct {
 	err       error      // of run
 }
 
-func newWriter(stmts *statements, o Options) *writer {
+func newWriter(stmts *statements, files *identity, o Options) *writer {
 	w := &writer{
+		files:  files,
 		stmts:  stmts,
 		limit:  o.BusyTimeout,
 		onBusy: o.OnBusy,
@@ -167,7 +169,13 @@ func (w *writer) commit(ctx context.Context) {
 	batch := w.claim(full)
 	err = w.run(ctx, batch)
 	if err == nil {
+		err = w.files.check()
+	}
+	if err == nil {
 		_, err = w.stmts.exec(ctx, "COMMIT")
+	}
+	if err == nil {
+		w.files.committed()
 	}
 	if err != nil {
 		// SQLite may have rolled back by itself (disk full), and then says so here.
