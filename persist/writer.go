@@ -27,7 +27,7 @@ type writer struct {
 	limit  time.Duration
 	onBusy func(waited time.Duration)
 	files  *identity // nil in memory
-	full   bool // the connection's synchronous mode; owned by the goroutine
+	full   bool      // the connection's synchronous mode; owned by the goroutine
 
 	// mu guards queue and closed.
 	mu     sync.Mutex

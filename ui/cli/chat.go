@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/persist"
 	"parley/themes"
 	"parley/ui/tui"
 	"parley/ui/tui/keymap"
@@ -55,7 +56,7 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 		entry := prg.EntryAgent()
 		o.SendInitial = message == "" && entry.Chat && len(entry.Arguments) == 0 && entry.Instructions != ""
 	}
-	defer a.emptyBin(ctx)
+	defer a.tidy(ctx)
 	var ended *tui.SignalError
 	if err := tui.Run(ctx, o); errors.As(err, &ended) {
 		return errInterrupted
@@ -68,11 +69,18 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 // binTerm is how long a deleted chat stays in the bin.
 const binTerm = 7 * 24 * time.Hour
 
-// emptyBin removes what has been in the bin for its term. It waits until the person has left: a
-// start does no work that can wait.
-func (a *app) emptyBin(ctx context.Context) {
+// tidy removes what has been in the bin for its term, and outputs beyond their limits (R65). It waits
+// until the person has left: a start does no work that can wait.
+func (a *app) tidy(ctx context.Context) {
 	if _, err := a.store.PurgeExpired(ctx, binTerm); err != nil {
 		a.log.Warn("the bin could not be emptied", "err", err)
+	}
+	a.pruneOutputs(ctx)
+}
+
+func (a *app) pruneOutputs(ctx context.Context) {
+	if _, err := a.store.PruneOutputs(ctx, persist.OutputLimits{}); err != nil {
+		a.log.Warn("old outputs could not be removed", "err", err)
 	}
 }
 

@@ -179,6 +179,7 @@ func (h *headless) run(ctx context.Context, input string) (err error) {
 		err = nil
 	}
 	err = errors.Join(err, stateErr, h.session.Close())
+	h.a.pruneOutputs(ctx)
 	h.hub.Close()
 	watched()
 	h.progress.rest(turnErr)
