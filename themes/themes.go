@@ -19,6 +19,11 @@ import (
 //go:embed *.json
 var builtin embed.FS
 
+// Schema is the JSON Schema of a theme file.
+//
+//go:embed schema/theme.json
+var Schema string
+
 // Default is the theme used when none is named and the terminal's background is dark or unknown.
 const Default = "dark"
 
@@ -32,6 +37,8 @@ var ErrUnknown = errors.New("no such theme")
 type Theme struct {
 	// Name is the name it is chosen by: the file's name without ".json".
 	Name string `json:"-"`
+	// Schema may name the schema, for editors.
+	Schema string `json:"$schema,omitempty"`
 	// Background is the background the colours were chosen for, "#rrggbb". It is never painted.
 	Background string `json:"background"`
 	// Tokens maps token names to colours, "#rrggbb". A missing or empty token means the

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Text can be read at 4.5:1, what only separates or is said elsewhere too at 3:1 (A-01).
@@ -60,6 +62,66 @@ func TestA01ContrastOnOtherBackgrounds(t *testing.T) {
 	}
 }
 
+// Who needs contrast gets 7:1 for all text.
+func TestA01HighContrast(t *testing.T) {
+	for _, name := range []string{"high-contrast", "high-contrast-light"} {
+		theme, err := Load(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, token := range Tokens() {
+			least := 7.0
+			switch token {
+			case Selection, Selected:
+				continue
+			case Border:
+				least = 4.5
+			}
+			if got := contrast(theme.Color(token), theme.Background); got < least {
+				t.Errorf("%s: %s is %.2f:1", name, token, got)
+			}
+		}
+	}
+}
+
+// The schema for editors knows just the tokens that there are, and every theme of ours follows it.
+func TestSchema(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(Schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := doc.(map[string]any)["properties"].(map[string]any)["tokens"].(map[string]any)["properties"].(map[string]any)
+	for _, token := range Tokens() {
+		if _, ok := known[token]; !ok {
+			t.Errorf("the schema has no %s", token)
+		}
+	}
+	if len(known) != len(Tokens()) {
+		t.Errorf("the schema has %d tokens, the themes %d", len(known), len(Tokens()))
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("theme.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("theme.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Names("") {
+		data, err := builtin.ReadFile(name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		theme, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(theme); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // contrast is the ratio of WCAG 2.
 func contrast(a, b string) float64 {
 	x, y := luminance(a), luminance(b)
@@ -79,7 +141,10 @@ func luminance(color string) float64 {
 }
 
 func TestThemesAreComplete(t *testing.T) {
-	for _, name := range []string{Default, Light} {
+	for _, name := range Names("") {
+		if name == "mono" {
+			continue // has no colours
+		}
 		theme, err := Load(name, "")
 		if err != nil {
 			t.Fatal(err)
@@ -106,8 +171,14 @@ func TestLoad(t *testing.T) {
 	write("key.json", `{"colours":{}}`)
 	write("back.json", `{"background":"black","tokens":{}}`)
 
-	if got := Names(dir); !slices.Equal(got, []string{"back", "dark", "key", "light", "mine", "mono", "name", "typo"}) {
+	got := Names(dir)
+	if !slices.IsSorted(got) || len(got) != len(Names(""))+5 {
 		t.Errorf("names %q", got)
+	}
+	for _, name := range []string{"back", "dark", "light", "mine", "mono", "typo"} {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s is not among %q", name, got)
+		}
 	}
 	if theme, err := Load("mine", dir); err != nil || theme.Color(Accent) != "#ff0000" || theme.Color(Muted) != "" {
 		t.Errorf("mine: %+v, %v", theme, err)

@@ -84,7 +84,7 @@ func newRoot(io streams) *cobra.Command {
 	fs.StringVar(&f.theme, "theme", "", "the theme's `NAME`")
 	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
 	root.AddCommand(runCommand(io), sessionsCommand(io), historyCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io), parseCommand(io),
-		credentialsCommand(io), modelsCommand(io), jobsCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io), daemonCommand(io))
+		credentialsCommand(io), modelsCommand(io), jobsCommand(io), themesCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io), daemonCommand(io))
 	root.AddCommand(recordCommands(io)...)
 	for _, cmd := range root.Commands() {
 		wrongUse(cmd)
