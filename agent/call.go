@@ -165,8 +165,15 @@ func (c *call) start(ctx context.Context, input string) (*callState, error) {
 		c.t.note(c.path+"/handoff", fmt.Sprintf("now with @%s, for @%s", c.name(), c.parent.name()))
 	}
 	st, err := c.begin(ctx, input)
-	if err == nil && st == nil {
+	switch {
+	case err == nil && st == nil:
 		st, err = c.loop(ctx)
+	case err != nil && c.conv != nil:
+		// An input filter or a credential failed: the chat begins all the same.
+		if len(c.conv.messages) == 0 {
+			c.keepInput(input)
+		}
+		st, err = c.settle(err)
 	}
 	return c.end(ctx, st, err)
 }

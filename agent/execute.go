@@ -211,7 +211,9 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 		request:    execution{exec.Spec.Name, exec.Arguments, exec.Call.OutputID},
 		repeatable: repeatable, durable: !repeatable},
 		func(ctx context.Context) (any, record.Rows, error) {
+			done := c.commandEvents(exec)
 			o = run(ctx)
+			done(o)
 			if o.Err != nil && errors.Is(o.Err.Cause, ErrNobody) {
 				return nil, record.Rows{}, o.Err.Cause // stays open: asked again when somebody is there
 			}
@@ -227,6 +229,49 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 		return o, err
 	}
 	return c.taken(ctx, result)
+}
+
+// commandRequest and commandResponse are what callChat events say of a command's run (5.11).
+type (
+	commandRequest struct {
+		Command []string `json:"command"`
+		Input   string   `json:"input"`
+	}
+	commandResponse struct {
+		Output     string `json:"output"`
+		FullOutput string `json:"fullOutput"`
+		Err        string `json:"err,omitempty"`
+	}
+)
+
+// commandEvents tells of the run of a "#!" command, and with the returned function how it ended. Of a
+// credential's nothing is said but that, and the exit status (Q16).
+func (c *call) commandEvents(exec toolrt.Execution) (done func(o *toolrt.Outcome)) {
+	if c.tool.Kind() != program.KindCommand {
+		return func(*toolrt.Outcome) {}
+	}
+	secret := c.state.Category == categoryCredential
+	id := fmt.Sprintf("%s#%d", c.path, c.runs)
+	var request commandRequest
+	if !secret {
+		request = commandRequest{Command: strings.Fields(c.tool.Interpreter()), Input: c.t.s.redact(exec.Arguments)}
+	}
+	c.event(monitor.Event{Type: monitor.CallChat, ChatCompletionID: id, ChatRequest: request})
+	return func(o *toolrt.Outcome) {
+		var response commandResponse
+		if !secret {
+			response = commandResponse{Output: o.Message, FullOutput: o.Message}
+		}
+		switch {
+		case o.Output != nil && o.Output.ExitCode != nil && *o.Output.ExitCode != 0:
+			response.Err = fmt.Sprintf("exit status %d", *o.Output.ExitCode)
+		case o.Err != nil && secret:
+			response.Err = string(o.Err.Kind)
+		case o.Err != nil:
+			response.Err = c.t.s.redact(o.Err.Message)
+		}
+		c.event(monitor.Event{Type: monitor.CallChat, ChatCompletionID: id, ChatResponse: response})
+	}
 }
 
 // withhold takes what a credential's command or request had printed out of its failure: it may hold

@@ -251,6 +251,8 @@ helper agent
 	want := `runStart
  callStart main
   callStart shout
+   request
+   response
   callFinish shout
   callStart place
   callFinish place
@@ -259,6 +261,8 @@ helper agent
   callSubCalls
   callStart helper
    callStart key
+    request
+    response
    callFinish key
    request
    response
@@ -269,6 +273,8 @@ helper agent
   request
   response
   callStart calm
+   request
+   response
   callFinish calm
  callFinish main
 runFinish`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -268,6 +269,7 @@ func (t *turn) chat(ctx context.Context) (*callState, error) {
 		return nil, fmt.Errorf("%w: it was begun by another version of parley", errDiverged)
 	}
 	if base != nil {
+		t.regroup(base, t.prg.Agents(t.prg.Entry()))
 		c, err := t.newCall(nil, base)
 		if err != nil {
 			return nil, err
@@ -281,6 +283,27 @@ func (t *turn) chat(ctx context.Context) (*callState, error) {
 		return nil, err
 	}
 	return c.start(ctx, t.row.Input)
+}
+
+// regroup gives open calls the agent groups of the program as it is now (5.6): it may have been edited
+// since they began.
+func (t *turn) regroup(st *callState, group []program.Reference) {
+	st.Group = group
+	tool := t.prg.Tool(st.ToolID)
+	if tool == nil {
+		return
+	}
+	own := t.prg.Agents(tool)
+	for _, sub := range st.Subs {
+		if sub.Final != nil {
+			continue
+		}
+		below := group
+		if slices.ContainsFunc(own, func(r program.Reference) bool { return r.ToolID == sub.ToolID }) {
+			below = own
+		}
+		t.regroup(sub, below)
+	}
 }
 
 // close commits how the turn ended. A turn that failed or was interrupted keeps what had come in.

@@ -228,8 +228,12 @@ func (t *Tool) isLocal(name string) bool {
 	return ok && name != ""
 }
 
+// withBody leaves out what has no body, and agents of a group that the program has no more.
 func (p *Program) withBody(refs []Reference) []Reference {
-	return slices.DeleteFunc(refs, func(r Reference) bool { return p.ToolSet[r.ToolID].IsNoop() })
+	return slices.DeleteFunc(refs, func(r Reference) bool {
+		t := p.ToolSet[r.ToolID]
+		return t == nil || t.IsNoop()
+	})
 }
 
 // refSet is an ordered set of references: same alias, tool and argument string are one (3.2).

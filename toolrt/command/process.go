@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -108,6 +109,9 @@ func (r *running) finish(ctx context.Context) (Result, error) {
 	return r.result(), nil
 }
 
+// errNUL says that a command cannot be passed on: the system ends every argument at such a byte.
+var errNUL = errors.New("the command holds a NUL byte, which no command can have")
+
 // running is a started process with its helpers.
 type running struct {
 	cmd     *exec.Cmd
@@ -123,6 +127,9 @@ type running struct {
 
 // start starts p with mark in its environment.
 func start(p Process, mark string) (*running, error) {
+	if slices.ContainsFunc(p.Args, func(arg string) bool { return strings.Contains(arg, "\x00") }) {
+		return nil, errNUL // the system's own error does not say so
+	}
 	cmd := &exec.Cmd{Path: p.Path, Args: append([]string{p.Path}, p.Args...), Dir: p.Dir, Env: marked(p.Env, mark)}
 	if p.Path != "" && !strings.ContainsAny(p.Path, `/\`) {
 		path, err := exec.LookPath(p.Path)

@@ -359,3 +359,18 @@ func TestPreviews(t *testing.T) {
 		preview(t, call, name, "broken") // shows nothing and does not fail
 	}
 }
+
+// A name with a NUL byte, which no file can have, is one error that a model can read.
+func TestNamesWithNUL(t *testing.T) {
+	call := toolrt.Call{Dir: t.TempDir()}
+	for name, arguments := range map[string]string{
+		"sys.write": pairs("filename", "a\x00b", "content", "x"), "sys.append": pairs("filename", "a\x00b", "content", "x"),
+		"sys.read": pairs("filename", "a\x00b"), "sys.ls": pairs("dir", "a\x00b"), "sys.remove": pairs("location", "a\x00b"),
+		"sys.stat": pairs("filepath", "a\x00b"), "sys.exec": pairs("command", "echo a\x00b"), "sys.find": pairs("directory", "a\x00b", "pattern", "*"),
+	} {
+		out, err := run(t, call, name, arguments)
+		if err != nil || !out.IsError || strings.ContainsRune(out.Text, 0) || !strings.Contains(out.Text, `a\x00b`) && !strings.Contains(out.Text, "NUL byte") {
+			t.Errorf("%s: %q, %t, %v", name, out.Text, out.IsError, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"parley/toolrt"
@@ -169,9 +170,10 @@ func text(format string, a ...any) toolrt.Output {
 	return toolrt.Output{Text: fmt.Sprintf(format, a...)}
 }
 
-// failed is a failure that the tool has words for.
+// failed is a failure that the tool has words for. A name with a NUL byte, which no file has, is
+// written out: a text that holds the byte would pass for binary data.
 func failed(format string, a ...any) toolrt.Output {
-	return toolrt.Output{Text: fmt.Sprintf(format, a...), IsError: true}
+	return toolrt.Output{Text: strings.ReplaceAll(fmt.Sprintf(format, a...), "\x00", `\x00`), IsError: true}
 }
 
 // broken is a failure that ends the run where GPTScript ends it, and is otherwise the answer.

@@ -453,7 +453,10 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		Journal: journal, Hub: hub, OpenModel: a.opener(row), Builtins: a.builtins, Policy: policy, Yes: a.f.yes,
 		Program: func(ctx context.Context) (*program.Program, error) {
 			prg, _, err := a.loadProgram(ctx, row.Program, row.SubTool)
-			return prg, err
+			if err != nil {
+				return nil, a.loadError(row.Program, err)
+			}
+			return prg, nil
 		},
 		SaveRule: a.saveRule, ForgetRule: a.forgetRule,
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,

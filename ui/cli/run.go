@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,6 +75,11 @@ func (h *headless) open(ctx context.Context, ref, input string) error {
 	if a.notSaved != "" {
 		h.say("not saved: " + a.notSaved)
 	}
+	if a.f.model != "" && h.session.Row().Turns > 0 { // counts from the next turn
+		if err := h.session.SetModel(a.f.model); err != nil {
+			return errors.Join(usageError{err}, h.session.Close())
+		}
+	}
 	return nil
 }
 
@@ -112,7 +118,7 @@ func (h *headless) lease(ctx context.Context, ref, input string) (agent.Journal,
 	case err != nil:
 		return nil, fmt.Errorf("find the session: %w", err)
 	}
-	if path := a.programRef(ref); ref != "" && row.Program != path {
+	if path := a.programRef(ref); ref != "" && row.Program != path && row.Program != filepath.Join(a.paths.dir, ref) { // its file may be gone
 		return nil, usagef("session %q runs %s, not %s: choose another --session", firstSet(a.f.session, row.ID), programName(row.Program), path)
 	}
 	j, err := a.store.OpenSession(ctx, row.ID)
@@ -146,6 +152,9 @@ func (h *headless) create(ctx context.Context, ref string) (agent.Journal, error
 	modelRef, why := offlineModel, ""
 	if !a.f.passing {
 		modelRef, why = a.chooseModel(ctx)
+	}
+	if _, err := a.openModel(modelRef, ""); err != nil {
+		return nil, usageError{err}
 	}
 	if why != "" {
 		h.say(fmt.Sprintf("model %s (%s)", modelRef, why))

@@ -61,6 +61,9 @@ func (l *events) add(e monitor.Event) {
 	if e.Type == monitor.RunFinish {
 		l.stale = true
 	}
+	if cc := e.CallContext; e.Type == monitor.CallChat && cc != nil && cc.Tool != nil && cc.Tool.IsCommand() {
+		kind = "command"
+	}
 	// What was asked and offered is in the journal, by hash; here it would be kept whole.
 	e.ChatRequest, e.Program, e.Messages, e.Calls = nil, nil, nil, nil
 	if e.CallContext != nil {
