@@ -27,23 +27,27 @@ func (t *turn) Approve(ctx context.Context, tc *toolrt.Call) (toolrt.Decision, e
 	if d, ok := c.decidedEarlier(tc, facts.Preview.Basis); ok {
 		return d, nil
 	}
-	verdict := t.unconfine(tc, t.s.policy.Judge(facts))
+	facts, verdict, err := c.judge(ctx, tc, facts)
+	if err != nil {
+		return toolrt.Decision{}, err
+	}
+	verdict = t.unconfine(tc, verdict)
 	d := toolrt.Decision{Allow: verdict.Effect == approval.Allow, By: verdict.By, Reason: verdict.Reason, At: t.s.now()}
 	if verdict.Rule != nil {
 		d.Rule, d.Scope = verdict.Rule.String(), verdict.Rule.Scope.String()
 	}
-	var err error
+	d.Arguments = edit(tc, facts.Args)
 	switch {
 	case verdict.Effect != approval.Deny && c.answered():
 		d, err = c.askPerson(ctx, tc, facts, verdict)
 	case verdict.Effect == approval.Ask && t.s.o.Yes && !verdict.Protected:
-		d = toolrt.Decision{Allow: true, By: "flag", Reason: "--yes", At: t.s.now()}
+		d = toolrt.Decision{Allow: true, By: "flag", Reason: "--yes", Arguments: d.Arguments, At: t.s.now()}
 	case verdict.Effect == approval.Ask:
 		d, err = c.askPerson(ctx, tc, facts, verdict)
 	case verdict.Effect == approval.Deny:
-		d.Note = "denied by the rule " + d.Rule
-		if d.Rule == "" {
-			d.Note = d.Reason
+		d.Note = d.Reason
+		if d.Rule != "" {
+			d.Note = "denied by the rule " + d.Rule
 		}
 		_, err = c.recordDecision(ctx, tc, func(context.Context) (toolrt.Decision, error) { return d, nil })
 	}
@@ -79,8 +83,9 @@ func (c *call) decidedEarlier(tc *toolrt.Call, basis string) (toolrt.Decision, b
 	if c.tool.Kind() == program.KindEcho {
 		return toolrt.Decision{Allow: true, By: "safe", Reason: "it only gives back its own text", At: t.s.now()}, true
 	}
-	if _, begun := t.recorded[c.executionKey()]; begun && c.state.Category != categoryCredential {
-		return toolrt.Decision{Allow: true, By: "user", Scope: "once", Reason: "it had begun before the program ended"}, true
+	if entry, begun := t.recorded[c.executionKey()]; begun && c.state.Category != categoryCredential {
+		return toolrt.Decision{Allow: true, By: "user", Scope: "once", Reason: "it had begun before the program ended",
+			Arguments: c.begunWith(entry, tc)}, true
 	}
 	if c.state.Category == "" {
 		return toolrt.Decision{}, false
@@ -89,6 +94,24 @@ func (c *call) decidedEarlier(tc *toolrt.Call, basis string) (toolrt.Decision, b
 	defer t.mu.Unlock()
 	d, ok := t.covered[c.tool.ID]
 	return d, ok
+}
+
+// begunWith returns the arguments that an execution had begun with, where a person or a hook had
+// changed the model's; nil otherwise.
+func (c *call) begunWith(entry record.Entry, tc *toolrt.Call) *string {
+	var request execution
+	if json.Unmarshal(entry.Request, &request) != nil {
+		return nil
+	}
+	s := c.t.s
+	if request.Arguments == s.redact(maskArgs(tc.Arguments, tc.Tool.Spec().SecretArgs)) || request.Arguments == s.redact(tc.Arguments) {
+		return nil
+	}
+	var d toolrt.Decision // as the person gave it, with what is not to be stored twice
+	if asked, ok := c.t.recorded[c.askKey()]; ok && json.Unmarshal(asked.Result, &d) == nil && d.Arguments != nil {
+		return d.Arguments
+	}
+	return &request.Arguments
 }
 
 func (c *call) remember(tc *toolrt.Call, d toolrt.Decision) {
@@ -196,7 +219,7 @@ func (c *call) question(ctx context.Context, tc *toolrt.Call, facts approval.Fac
 		again = "the file has changed since you answered"
 	}
 	for {
-		ans, decided, err := t.s.authorize(ctx, c.approvalQuestion(ctx, tc, facts, v, again), facts)
+		ans, decided, err := t.s.authorize(ctx, c.approvalQuestion(ctx, tc, facts, v, again), facts, v)
 		if err != nil {
 			return toolrt.Decision{}, err
 		}
@@ -215,7 +238,11 @@ func (c *call) question(ctx context.Context, tc *toolrt.Call, facts approval.Fac
 		d.Arguments, d.Basis = edit(tc, args), now.Preview.Basis
 		if args != facts.Args {
 			// What was shown is not what would run: it is judged and put to the person anew.
-			switch v = t.s.policy.Judge(now); v.Effect {
+			if now, v, err = c.judge(ctx, tc, now); err != nil {
+				return toolrt.Decision{}, err
+			}
+			d.Arguments, d.Basis = edit(tc, now.Args), now.Preview.Basis
+			switch v.Effect {
 			case approval.Deny:
 				d.Allow, d.Note = false, "the edited call is denied: "+v.Reason
 				return d, nil
@@ -298,11 +325,13 @@ func maskArgs(args string, secret []string) string {
 }
 
 // authorize asks the Authorizer. decided is set instead when a rule made meanwhile has answered.
-func (s *Session) authorize(ctx context.Context, q ApprovalQuestion, facts approval.Facts) (ans ApprovalAnswer, decided *toolrt.Decision, err error) {
+func (s *Session) authorize(ctx context.Context, q ApprovalQuestion, facts approval.Facts, asked approval.Verdict) (ans ApprovalAnswer, decided *toolrt.Decision, err error) {
 	qctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	judge := func() {
-		if v := s.policy.Judge(facts); v.Effect != approval.Ask {
+		// What a hook asks about, or what failed when it ran confined, no rule allows (A18).
+		pinned := asked.By == "hook" || asked.By == "sandbox"
+		if v := s.policy.Judge(facts); v.Effect == approval.Deny || v.Effect == approval.Allow && !pinned {
 			cancel(errRedecided)
 		}
 	}

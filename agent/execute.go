@@ -221,6 +221,7 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 				return nil, record.Rows{}, waits // the same, asked by the tool's command
 			}
 			c.withhold(o)
+			c.afterHooks(ctx, o)
 			c.fill(o)
 			result, texts := c.kept(o)
 			return result, record.Rows{Calls: []record.Call{c.row}, Texts: texts}, nil

@@ -95,6 +95,8 @@ type Options struct {
 	MaxToolRounds int
 	// Compaction says when a long chat is summed up for its model.
 	Compaction Compaction
+	// Hooks are the person's own commands around calls.
+	Hooks Hooks
 	// Loop says when an agent goes round in circles.
 	Loop LoopPolicy
 	// Undo keeps what tools do to files, so that a turn can be taken back; nil keeps nothing.
