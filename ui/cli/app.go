@@ -446,6 +446,10 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 	if err := os.MkdirAll(row.Workspace, 0o700); err != nil {
 		return nil, fmt.Errorf("make the workspace: %w", err)
 	}
+	hooks, err := a.hooks(filepath.Join(row.Dir, ".parley", "config.json"))
+	if err != nil {
+		return nil, err
+	}
 	a.sandbox()
 	limits := a.cfg.policy()
 	limits.Sequential = a.f.sequential
@@ -461,7 +465,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		SaveRule: a.saveRule, ForgetRule: a.forgetRule,
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
 		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Jobs: a.jobBook(), Env: a.environment(row.Workspace),
-		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(), Compaction: a.cfg.Compaction.options(),
+		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(), Hooks: hooks, Compaction: a.cfg.Compaction.options(),
 		Lend: a.lender(row), Cache: a.toolCache(), SystemTools: a.systemTools(), Debug: a.f.debug,
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
 		Undo:   a.undoLog(row.ID),

@@ -27,6 +27,8 @@ type config struct {
 	// Keyring says whether the system's keyring is used; unset means yes.
 	Keyring     *bool        `json:"keyring,omitempty"`
 	Permissions *permissions `json:"permissions,omitempty"`
+	// Hooks are commands around calls.
+	Hooks *hooksConfig `json:"hooks,omitempty"`
 	// Sandbox is how commands are confined that nobody was asked about.
 	Sandbox *sandboxConfig `json:"sandbox,omitempty"`
 	// Jobs says what becomes of commands in the background at the end: "end" or "keep".
@@ -139,6 +141,9 @@ func (c config) check(path string) error {
 		return fmt.Errorf("config %s: mode: auto is never a default; use --mode auto, or /mode auto in the chat", path)
 	default:
 		return fmt.Errorf("config %s: mode: %q is none of ask, edits, plan", path, c.Mode)
+	}
+	if _, err := c.Hooks.hooks(path); err != nil {
+		return err
 	}
 	if s := c.Sandbox; s != nil && s.Profile != "" {
 		if _, err := toolrt.ParseProfile(s.Profile); err != nil {

@@ -162,7 +162,7 @@ func configCommand(io streams) *cobra.Command {
 	shown.Flags().BoolVar(&asJSON, "json", false, "what is set, as in the config file")
 	cmd.AddCommand(
 		shown,
-		&cobra.Command{Use: "trust", Short: "Let the allow rules of this folder's .parley/config.json count until it changes", Args: cobra.NoArgs,
+		&cobra.Command{Use: "trust", Short: "Let the allow rules and hooks of this folder's .parley/config.json count until it changes", Args: cobra.NoArgs,
 			RunE: show(trustProject)},
 		&cobra.Command{Use: "path", Short: "Print where the settings are kept", Args: cobra.NoArgs, RunE: show(func(a *app) error {
 			_, err := fmt.Fprintln(a.io.out, a.paths.config)

@@ -129,6 +129,9 @@ func trustProject(a *app) error {
 	for _, r := range rules {
 		fmt.Fprintf(a.io.out, "%s %s\n", r.Effect, text.Line(r.String()))
 	}
+	if err := a.printHooks(); err != nil {
+		return err
+	}
 	if a.trustFile() == "" || a.notSaved != "" {
 		return fmt.Errorf("this cannot be kept: %s", firstSet(a.notSaved, "there is no home folder"))
 	}
