@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 
+	"parley/agent/model"
 	"parley/agent/record"
 	"parley/toolrt"
 )
@@ -33,4 +34,69 @@ type Backgrounder interface {
 	JobOutput(id string) (string, error)
 	// EndJob ends one and returns when it is gone.
 	EndJob(ctx context.Context, id string) error
+}
+
+// ProgramPart is an agent or a tool of the program.
+type ProgramPart struct {
+	Name        string
+	Description string
+	Agent       bool
+	Entry       bool // the program begins with it
+}
+
+// Programmed is a Chat that knows the parts of its program.
+type Programmed interface {
+	ProgramParts(ctx context.Context) ([]ProgramPart, error)
+}
+
+// ContextPart is a part of what the model was sent last, with its size.
+type ContextPart struct {
+	Name  string
+	Bytes int
+	Count int // of messages or tools, zero where it has no meaning
+}
+
+// Contextual is a Chat that knows what fills the context.
+type Contextual interface {
+	ContextParts(ctx context.Context) ([]ContextPart, error)
+}
+
+// FileLister is a Backend that lists the files of the working folder: hidden and ignored ones left
+// out, links not followed, paths slash-separated below it. An error of visit ends the walk.
+type FileLister interface {
+	Files(ctx context.Context, visit func(rel string) error) error
+}
+
+// Forker is a Backend that copies sessions.
+type Forker interface {
+	// Fork opens a copy of the session's turns up to a place of its journal, 0 for its end. A place
+	// inside a turn is that turn's beginning, with its message as the draft.
+	Fork(ctx context.Context, id string, seq int64) (Chat, error)
+}
+
+// Starter is a Backend that can start a session with another agent of the program, or with another
+// program.
+type Starter interface {
+	NewWith(ctx context.Context, agent string) (Chat, error)
+	NewProgram(ctx context.Context, ref string) (Chat, error)
+}
+
+// Exporter is a Backend that writes sessions to files of the working folder.
+type Exporter interface {
+	// Export writes a session and returns the file's path. ExportFormats are the formats.
+	Export(ctx context.Context, id, format string) (path string, err error)
+	ExportFormats() []string
+}
+
+// Reporter is a Backend that answers as parley's own command line does, without a terminal.
+type Reporter interface {
+	// Report carries out a command of the command line ("doctor", "config show") and returns what it
+	// prints.
+	Report(ctx context.Context, args ...string) (string, error)
+}
+
+// Catalogue is a Backend that knows what the models can do and cost.
+type Catalogue interface {
+	// ModelInfos describes the models that can be chosen; unknown figures are zero.
+	ModelInfos(ctx context.Context) ([]model.Info, error)
 }

@@ -66,6 +66,12 @@ func (m *screen) findKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	query := m.find.Value()
 	m.find = nil
+	m.search(query)
+	return nil
+}
+
+// search looks for a text in the chat.
+func (m *screen) search(query string) {
 	switch n := m.transcript.Search(query); {
 	case query == "":
 	case n == 0:
@@ -73,5 +79,4 @@ func (m *screen) findKey(msg tea.KeyPressMsg) tea.Cmd {
 	default:
 		m.say(count(n, "place") + ": n older, N newer")
 	}
-	return nil
 }

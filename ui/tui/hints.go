@@ -92,13 +92,12 @@ func (m *screen) hintFacts() string {
 
 // hints are the keys that matter now, the most important first.
 func (m *screen) hints() []hint {
-	if h := m.commandHints(); h != nil && m.focus == onComposer {
-		return h
-	}
 	switch {
+	case m.leader.on:
+		return []hint{{"Esc", "Esc", "close"}}
 	case m.choice != nil:
 		return []hint{{"Enter", "Enter", "choose"}, {"Esc", "Esc", "close"}, {"Up/Down", "Up/Dn", "move"}}
-	case m.page == pageHelp:
+	case m.page == pageReader:
 		return []hint{{"Esc", "Esc", "back"}, {"PgUp/PgDn", "PgUp/Dn", "scroll"}}
 	case m.page == pagePicker:
 		return m.of(keymap.PickerOpen, keymap.PickerSearch, keymap.PickerAll, keymap.PickerNew, keymap.PickerRename,
@@ -120,6 +119,9 @@ func (m *screen) hints() []hint {
 
 // writingHints are those of the composer.
 func (m *screen) writingHints() []hint {
+	if m.suggest.open() {
+		return []hint{{m.keys.Key(keymap.Next), m.keys.ShortKey(keymap.Next), "complete"}, {"Up/Down", "Up/Dn", "move"}, {"Esc", "Esc", "close"}}
+	}
 	var out []hint
 	switch {
 	case m.prompt() != nil:
@@ -134,7 +136,7 @@ func (m *screen) writingHints() []hint {
 	if m.composer.Empty() {
 		out = append(out, m.of(keymap.HelpPage)...)
 	}
-	return append(out, m.of(keymap.Mode, keymap.History)...)
+	return append(out, m.of(keymap.Mode, keymap.Palette, keymap.History)...)
 }
 
 // promptHints are those while a question waits.

@@ -13,6 +13,9 @@ import (
 // armed, then the pane with the focus, then everywhere.
 func (m *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	a := m.keys.Find(keymap.Global, msg)
+	if m.leader.on && a != keymap.Interrupt && a != keymap.Cancel {
+		return m.leaderKey(msg)
+	}
 	switch a {
 	case keymap.Interrupt:
 		return m.escape(msg)
@@ -26,11 +29,12 @@ func (m *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.choice != nil:
 		return m.choiceKey(msg)
-	case m.page == pageHelp:
-		m.helpKey(msg)
-		return nil
+	case m.page == pageReader:
+		return m.readerKey(msg)
 	case m.page == pagePicker:
 		return m.pickerKey(msg)
+	case a == keymap.LeaderKey:
+		return m.startLeader()
 	case m.find != nil:
 		return m.findKey(msg)
 	case m.asking.armed && m.prompt() != nil && m.focus == onComposer:
@@ -63,6 +67,10 @@ func (m *screen) globalKey(a keymap.Action) tea.Cmd {
 		return m.loadInner()
 	case keymap.Mode:
 		return m.cycleMode()
+	case keymap.Palette:
+		return m.palette()
+	case keymap.Model:
+		return m.commandModel("")
 	case keymap.PageUp:
 		m.transcript.Page(-1)
 	case keymap.PageDown:
@@ -83,6 +91,9 @@ func (m *screen) composerKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if took {
 		m.stale = false // nothing of it is shown before the burst ends
 		return burst, true
+	}
+	if cmd, ok := m.suggestKey(msg); ok {
+		return tea.Batch(burst, cmd), true
 	}
 	if cmd, ok := m.writingKey(msg); ok {
 		return tea.Batch(burst, cmd), true
@@ -132,11 +143,9 @@ func (m *screen) enter() tea.Cmd {
 	return m.send()
 }
 
-// tabKey is Tab in the composer: a command's name is completed, else a waiting question takes the
-// keys, else text is queued while a turn runs, else the focus goes on.
+// tabKey is Tab in the composer: a waiting question takes the keys, else text is queued while a turn runs, else the focus goes on.
 func (m *screen) tabKey() tea.Cmd {
 	switch {
-	case m.completeCommand():
 	case m.prompt() != nil:
 		m.asking.armed, m.asking.held = true, false
 	case m.session.running && !m.composer.Empty():
@@ -162,7 +171,7 @@ func (m *screen) promptKey(a keymap.Action, msg tea.KeyPressMsg) tea.Cmd {
 		return m.toPrompt(msg)
 	}
 	switch a {
-	case keymap.Calls, keymap.Details, keymap.Mode, keymap.PageUp, keymap.PageDown:
+	case keymap.Calls, keymap.Details, keymap.Mode, keymap.PageUp, keymap.PageDown, keymap.Palette:
 		return m.globalKey(a)
 	}
 	return m.toPrompt(msg)
@@ -171,9 +180,11 @@ func (m *screen) promptKey(a keymap.Action, msg tea.KeyPressMsg) tea.Cmd {
 // escape goes in the safe direction: close, else deny, else interrupt, else nothing.
 func (m *screen) escape(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
+	case m.leader.on:
+		m.leader.on, m.leader.menu = false, false
 	case m.choice != nil:
-		m.choice = nil
-	case m.page == pageHelp:
+		m.closeChoice()
+	case m.page == pageReader:
 		m.page = pageChat
 	case m.page == pagePicker:
 		return m.pickerKey(msg)
@@ -181,6 +192,7 @@ func (m *screen) escape(msg tea.KeyPressMsg) tea.Cmd {
 		m.closeFind()
 	case m.composer.Searching():
 		m.composer.EndSearch(false)
+	case m.shutSuggest():
 	case m.focus != onComposer:
 		if m.focus != onPanel || !m.panel.Escape() {
 			m.leavePane()
@@ -207,7 +219,7 @@ func (m *screen) cancel(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case again:
 		return tea.Quit
-	case m.choice != nil, m.page == pageHelp, m.find != nil, m.composer.Searching():
+	case m.leader.on, m.choice != nil, m.page == pageReader, m.find != nil, m.composer.Searching():
 		return m.escape(msg)
 	case m.page == pageChat && !m.asking.armed && !m.composer.Empty():
 		m.composer.Clear()
@@ -235,7 +247,7 @@ func (m *screen) suspend() tea.Cmd {
 // paste gives pasted text to the line that is being written.
 func (m *screen) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
-	case m.choice != nil, m.page == pageHelp:
+	case m.choice != nil, m.page == pageReader:
 	case m.page == pagePicker:
 		return m.picker.Update(msg)
 	case m.find != nil:

@@ -78,9 +78,12 @@ func (m *screen) draw() ([]string, *tea.Cursor) {
 		body--
 	}
 	main, cursor := m.drawBody(m.w, body)
-	if m.choice != nil {
+	switch {
+	case m.choice != nil:
 		cursor = nil
-		main = m.overlayChoice(main, m.w)
+		main = overlay(main, m.choiceLines(m.w, max(min(len(main), 14), len(main)*2/3)))
+	case m.leader.menu:
+		main = overlay(main, m.leaderLines(m.w, len(main)))
 	}
 	if cursor != nil {
 		cursor.Y += len(lines)
@@ -106,8 +109,8 @@ func (m *screen) drawTooSmall() []string {
 // drawBody draws what is between the first line and the hints.
 func (m *screen) drawBody(w, h int) ([]string, *tea.Cursor) {
 	switch {
-	case m.page == pageHelp:
-		return m.helpLines(w, h), nil
+	case m.page == pageReader:
+		return m.readerLines(w, h), nil
 	case m.page == pagePicker:
 		note := m.noteLines(w, h/3)
 		m.picker.SetSize(w, h-len(note))
@@ -186,9 +189,9 @@ func (m *screen) drawOver(w, h int) ([]string, *tea.Cursor) {
 	return lines, c
 }
 
-// overlayChoice lays the open choice over the end of the body.
-func (m *screen) overlayChoice(lines []string, w int) []string {
-	over := m.choiceLines(w, min(len(lines), 14))
+// overlay lays lines over the end of the body.
+func overlay(lines, over []string) []string {
+	over = over[:min(len(over), len(lines))]
 	return append(lines[:len(lines)-len(over)], over...)
 }
 

@@ -14,12 +14,12 @@ import (
 
 // parts are what stands below the chat, from top to bottom.
 type parts struct {
-	prompt, note, queue, composer []string
-	promptCursor                  *tea.Cursor
+	prompt, note, queue, suggest, composer []string
+	promptCursor                           *tea.Cursor
 }
 
 func (p parts) height() int {
-	return len(p.prompt) + len(p.note) + len(p.queue) + len(p.composer)
+	return len(p.prompt) + len(p.note) + len(p.queue) + len(p.suggest) + len(p.composer)
 }
 
 // below is how many lines stand below the chat.
@@ -41,6 +41,8 @@ func (m *screen) parts(w, h int) parts {
 		p.prompt, p.promptCursor = m.drawPrompt(w, min(room, max((m.h+1)/2, 3)))
 		room -= len(p.prompt)
 	}
+	p.suggest = m.suggestLines(w, min(room, max(h/3, 1)))
+	room -= len(p.suggest)
 	p.note = m.noteLines(w, min(room, max(h/5, 1)))
 	room -= len(p.note)
 	p.queue = m.queueLines(w, min(room, max(h/8, 1)))
@@ -57,6 +59,7 @@ func (m *screen) drawChat(w, h int) ([]string, *tea.Cursor) {
 	lines = append(lines, p.prompt...)
 	lines = append(lines, p.note...)
 	lines = append(lines, p.queue...)
+	lines = append(lines, p.suggest...)
 	composerY := len(lines)
 	lines = append(lines, p.composer...)
 	cursor := m.chatCursor(p, y, composerY)

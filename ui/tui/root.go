@@ -184,7 +184,7 @@ type page int
 const (
 	pageChat page = iota
 	pagePicker
-	pageHelp
+	pageReader
 )
 
 // screen is the root: it owns size and focus, and gives each message to whom it concerns.
@@ -194,6 +194,7 @@ type screen struct {
 	clock *frameClock // nil in tests that call Update by hand
 	keys  *keymap.Map
 	style *style.Set
+	theme themes.Theme // that style was made of
 
 	w, h  int
 	sized bool
@@ -208,8 +209,10 @@ type screen struct {
 	transcript *transcript.Model
 	panel      *panel.Model
 	picker     *picker.Model
-	help       help
+	reader     reader
 	choice     *choice
+	suggest    suggest
+	leader     leader
 	find       *composer.Model // the search line of the chat, nil when closed
 
 	session   session
@@ -231,7 +234,7 @@ type screen struct {
 func newScreen(o Options, t *tasks) *screen {
 	s := style.New(o.Theme, style.Options{NoColor: o.NoColor, ASCII: o.ASCII, ReducedMotion: o.ReducedMotion})
 	m := &screen{
-		opts: o, tasks: t, keys: o.Keys, style: s, stale: true, panelOpen: true, typedAt: time.Now,
+		opts: o, tasks: t, keys: o.Keys, style: s, theme: o.Theme, stale: true, panelOpen: true, typedAt: time.Now,
 		composer: composer.New(s, o.Keys), transcript: transcript.New(s),
 		panel: panel.New(s, o.Keys), picker: picker.NewModel(s, o.Keys),
 	}
@@ -270,9 +273,9 @@ func (m *screen) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
 		m.w, m.h, m.sized = msg.Width, msg.Height, true
 		return m, m.loadOlder()
 	case tea.KeyPressMsg:
-		return m, tea.Batch(m.key(msg), m.afterKey())
+		return m, tea.Batch(m.key(msg), m.afterKey(), m.suggestNow())
 	case tea.PasteMsg:
-		return m, tea.Batch(m.paste(msg), m.afterKey())
+		return m, tea.Batch(m.paste(msg), m.afterKey(), m.suggestNow())
 	case tea.BackgroundColorMsg:
 		return m, m.background(msg)
 	case eventsCame:
@@ -313,6 +316,7 @@ type dialogMsg interface {
 
 // setStyle draws everything with other colours.
 func (m *screen) setStyle(t themes.Theme) {
+	m.theme = t
 	m.style = style.New(t, m.style.Options)
 	m.composer.SetStyle(m.style)
 	m.transcript.SetStyle(m.style)

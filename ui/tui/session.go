@@ -127,6 +127,7 @@ func (m *screen) adopt(chat Chat) {
 	m.session = session{chat: chat, gen: m.session.gen + 1, row: chat.Row(), reader: chat.Events(), blank: true}
 	m.session.queue = m.session.row.Queue
 	m.page, m.choice, m.find, m.note = pageChat, nil, nil, note{}
+	m.suggest = suggest{tag: m.suggest.tag + 1, index: m.suggest.index, walked: m.suggest.walked, busy: m.suggest.busy}
 	m.asking = asking{tag: m.asking.tag + 1}
 	m.setFocus(onComposer)
 	m.composer.Reset(m.session.row.Draft)

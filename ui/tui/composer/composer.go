@@ -7,6 +7,8 @@
 package composer
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"parley/ui/tui/keymap"
@@ -143,4 +145,41 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.endBurst(msg.tag)
 	}
 	return nil
+}
+
+// maxBefore is how much Before gives: words to complete are shorter.
+const maxBefore = 512
+
+// Before is the text before the cursor, and whether the cursor is at the end of the text. Folded
+// pastes count as one space: nothing is completed in them. Of a long text it is the end, behind a
+// line break.
+func (m *Model) Before() (before string, atEnd bool) {
+	var b strings.Builder
+	from := max(m.buf.cursor-maxBefore, 0)
+	if from > 0 {
+		b.WriteByte('\n')
+	}
+	for _, c := range m.buf.cells[from:m.buf.cursor] {
+		if c.paste != nil {
+			b.WriteByte(' ')
+		} else {
+			b.WriteString(c.text)
+		}
+	}
+	return b.String(), m.buf.cursor == len(m.buf.cells)
+}
+
+// Complete puts a text in place of word, if that stands before the cursor. A space that follows
+// already is not doubled.
+func (m *Model) Complete(word, with string) {
+	before, _ := m.Before()
+	if !strings.HasSuffix(before, word) {
+		return
+	}
+	from := m.buf.cursor - len(graphemes(word))
+	if next := m.buf.cursor; next < len(m.buf.cells) && m.buf.cells[next].text == " " {
+		with = strings.TrimSuffix(with, " ")
+	}
+	m.buf.replace(from, m.buf.cursor, graphemes(with), false)
+	m.moved()
 }

@@ -17,6 +17,34 @@ const (
 	ScrollUp  Action = "scrollUp"
 	ScrollDn  Action = "scrollDown"
 	Follow    Action = "follow"
+	Palette   Action = "palette"
+	LeaderKey Action = "leader"
+	Model     Action = "model"
+
+	LeaderSessions    Action = "leader.sessions"
+	LeaderNew         Action = "leader.new"
+	LeaderFork        Action = "leader.fork"
+	LeaderRename      Action = "leader.rename"
+	LeaderTimeline    Action = "leader.timeline"
+	LeaderAgents      Action = "leader.agents"
+	LeaderHandOver    Action = "leader.handOver"
+	LeaderPermissions Action = "leader.permissions"
+	LeaderCredentials Action = "leader.credentials"
+	LeaderModel       Action = "leader.model"
+	LeaderUndo        Action = "leader.undo"
+	LeaderQueue       Action = "leader.queue"
+	LeaderExport      Action = "leader.export"
+	LeaderUsage       Action = "leader.usage"
+	LeaderBackground  Action = "leader.background"
+	LeaderSearch      Action = "leader.search"
+
+	ListDown   Action = "list.down"
+	ListUp     Action = "list.up"
+	ListPgDown Action = "list.pageDown"
+	ListPgUp   Action = "list.pageUp"
+	ListTop    Action = "list.top"
+	ListEnd    Action = "list.end"
+	ListTake   Action = "list.take"
 
 	Send     Action = "composer.send"
 	Next     Action = "composer.next"
@@ -108,7 +136,7 @@ const (
 func Default() *Map {
 	var rows []Binding
 	for _, group := range [][]Binding{
-		composerKeys(), globalKeys(), chatKeys(), panelKeys(), dialogKeys(), pickerKeys(), editKeys(),
+		composerKeys(), globalKeys(), chatKeys(), panelKeys(), dialogKeys(), pickerKeys(), listKeys(), leaderKeys(), editKeys(),
 	} {
 		rows = append(rows, group...)
 	}
@@ -146,6 +174,9 @@ func globalKeys() []Binding {
 		row(Global, Details, "details", "fold or unfold the details of all calls", "ctrl+o"),
 		row(Global, Mode, "mode", "approval mode: ask, edits, plan", "shift+tab"),
 		row(Global, Redraw, "redraw", "draw the screen again", "ctrl+l"),
+		row(Global, Palette, "palette", "all commands", "ctrl+p"),
+		row(Global, LeaderKey, "leader", "the keys of Leader below come next", "ctrl+x"),
+		row(Global, Model, "model", "choose the model", "alt+p"),
 		row(Global, Suspend, "suspend", "suspend parley (fg brings it back)", "ctrl+z"),
 		row(Global, PageUp, "page up", "scroll the chat up", "pgup"),
 		row(Global, PageDown, "page down", "scroll the chat down", "pgdown"),
@@ -264,12 +295,45 @@ func pickerKeys() []Binding {
 	}
 }
 
+func listKeys() []Binding {
+	return []Binding{
+		row(Lists, ListDown, "down", "next", "down", "ctrl+n"),
+		row(Lists, ListUp, "up", "previous", "up", "ctrl+p"),
+		row(Lists, ListPgDown, "page down", "a page down", "pgdown"),
+		row(Lists, ListPgUp, "page up", "a page up", "pgup"),
+		row(Lists, ListTop, "top", "to the first", "home"),
+		row(Lists, ListEnd, "end", "to the last", "end"),
+		row(Lists, ListTake, "choose", "choose; letters narrow the list", "enter"),
+	}
+}
+
+func leaderKeys() []Binding {
+	return []Binding{
+		row(Leader, LeaderSessions, "sessions", "choose a session", "s"),
+		row(Leader, LeaderNew, "new session", "start a new session", "n"),
+		row(Leader, LeaderFork, "fork", "go on in a copy of the session", "f"),
+		row(Leader, LeaderRename, "rename", "give the session a title", "r"),
+		row(Leader, LeaderTimeline, "timeline", "step through the session", "t"),
+		row(Leader, LeaderAgents, "agents", "agents of the program", "a"),
+		row(Leader, LeaderHandOver, "hand over", "ask the agent to hand over to another", "h"),
+		row(Leader, LeaderPermissions, "permissions", "rules in force", "p"),
+		row(Leader, LeaderCredentials, "credentials", "stored credentials", "c"),
+		row(Leader, LeaderModel, "model", "choose the model", "m"),
+		row(Leader, LeaderUndo, "undo edits", "take back the file changes of the last turn", "u"),
+		row(Leader, LeaderQueue, "queue", "queued messages", "q"),
+		row(Leader, LeaderExport, "export", "write the session to a file", "e"),
+		row(Leader, LeaderUsage, "usage", "tokens, cost and time", "g"),
+		row(Leader, LeaderBackground, "background", "commands in the background", "b"),
+		row(Leader, LeaderSearch, "search", "search in the chat", "/"),
+	}
+}
+
 func editKeys() []Binding {
 	return []Binding{
 		row(Edit, EditLeft, "left", "a letter left", "left", "ctrl+b"),
 		row(Edit, EditRight, "right", "a letter right", "right", "ctrl+f"),
-		row(Edit, EditUp, "up", "a line up; at the upper edge: the earlier message", "up", "ctrl+p"),
-		row(Edit, EditDown, "down", "a line down; at the lower edge: the later message", "down", "ctrl+n"),
+		row(Edit, EditUp, "up", "a line up; at the upper edge: the earlier message", "up"),
+		row(Edit, EditDown, "down", "a line down; at the lower edge: the later message", "down"),
 		row(Edit, EditWordLeft, "word left", "a word left", "alt+b", "alt+left", "ctrl+left"),
 		row(Edit, EditWordRight, "word right", "a word right", "alt+f", "alt+right", "ctrl+right"),
 		row(Edit, EditLineStart, "start", "start of the line", "ctrl+a", "home"),

@@ -23,6 +23,8 @@ const (
 	Chat       Context = "Chat"
 	Panel      Context = "Call panel"
 	Picker     Context = "Sessions"
+	Lists      Context = "Lists"
+	Leader     Context = "Leader"
 	Approval   Context = "Authorization"
 	Batch      Context = "Batch"
 	Credential Context = "Credential"

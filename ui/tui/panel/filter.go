@@ -85,3 +85,27 @@ func (m *Model) Find(label string) (path string, ok bool) {
 	}
 	return "", false
 }
+
+// Label returns the path of the newest call with that label.
+func (m *Model) Label(label string) (path string, ok bool) {
+	for _, c := range m.Newest(1 << 20) {
+		if c.Label == label && label != "" {
+			return c.Path, true
+		}
+	}
+	return "", false
+}
+
+// Newest lists up to limit calls, those of the newest turn first.
+func (m *Model) Newest(limit int) []record.Call {
+	var out []record.Call
+	for i := len(m.tree.order) - 1; i >= 0; i-- {
+		for _, p := range m.tree.turns[m.tree.order[i]] {
+			if len(out) == limit {
+				return out
+			}
+			out = append(out, m.tree.nodes[p].call)
+		}
+	}
+	return out
+}

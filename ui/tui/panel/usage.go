@@ -3,6 +3,8 @@ package panel
 import (
 	"fmt"
 
+	tea "charm.land/bubbletea/v2"
+
 	"parley/agent/record"
 	"parley/ui/tui/text"
 	"parley/ui/tui/transcript"
@@ -21,6 +23,12 @@ func (m *Model) SetUsage(row record.Session, spent []record.Spent) {
 
 // ShowsUsage reports whether what was used is on screen.
 func (m *Model) ShowsUsage() bool { return m.tab == tabUsage }
+
+// ShowUsage shows what was used, and asks for it.
+func (m *Model) ShowUsage() tea.Cmd {
+	m.drawn = ""
+	return m.switchTab(tabUsage)
+}
 
 // usageRows are the sums, then what each agent, model and tool has used.
 func (m *Model) usageRows() []row {
