@@ -9,6 +9,7 @@ import (
 	"parley/agent"
 	"parley/agent/model"
 	"parley/agent/monitor"
+	"parley/agent/program"
 	"parley/agent/record"
 	"parley/persist"
 	"parley/toolrt"
@@ -64,7 +65,12 @@ func (b *backend) chat(ctx context.Context, journal agent.Journal) (tui.Chat, er
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	return &screenChat{Session: s, a: b.a, store: b.a.store, hub: hub, journal: journal, outputs: journal.OutputDir(), open: b.a.opener(journal.Session())}, nil
+	return &screenChat{Session: s, a: b.a, store: b.a.store, hub: hub, journal: journal, outputs: journal.OutputDir(),
+		program: func(ctx context.Context) (*program.Program, error) {
+			row := journal.Session()
+			prg, _, err := b.a.loadProgram(ctx, row.Program, row.SubTool)
+			return prg, err
+		}, open: b.a.opener(journal.Session())}, nil
 }
 
 func (b *backend) Sessions(ctx context.Context, all bool, text string) ([]record.Session, error) {
@@ -133,6 +139,7 @@ type screenChat struct {
 	journal agent.Journal
 	outputs string
 	open    func(ref, provider string) (model.Model, error)
+	program func(ctx context.Context) (*program.Program, error)
 }
 
 var (

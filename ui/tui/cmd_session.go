@@ -17,7 +17,7 @@ import (
 func sessionCommands() []command {
 	return []command{
 		{name: "new", group: "sessions", args: "[agent]", help: "start a new session, perhaps with another agent", run: (*screen).commandNew, complete: agentItems},
-		{name: "resume", aliases: []string{"sessions"}, group: "sessions", args: "[text]", help: "choose a session to go on with", run: (*screen).commandResume},
+		{name: "resume", aliases: []string{"sessions"}, group: "sessions", args: "[text]", help: "choose a session to go on with", looks: true, run: (*screen).commandResume},
 		{name: "rename", group: "sessions", args: "title", help: "give the session a title", looks: true, needs: true, run: (*screen).commandRename},
 		{name: "fork", group: "sessions", args: "[seq]", help: "go on in a copy of the session", run: (*screen).commandFork},
 		{name: "timeline", aliases: []string{"rewind"}, group: "sessions", help: "step through the session, view only", looks: true, run: (*screen).commandTimeline},

@@ -74,8 +74,8 @@ func TestCommands(t *testing.T) {
 	for _, c := range []struct{ typed, shows string }{
 		{"/nope", "there is no command /nope"},
 		{"<ctrl+u>/mode edits", "mode edits: changes of files"},
-		{"/mode", "mode edits"},
-		{"/mode fast", `no mode "fast"`},
+		{"/mode", "Mode, now edits"},
+		{"<esc>/mode fast", `no mode "fast"`},
 		{"/model", "Model from the next turn on"},
 		{"<esc>/model anthropic/claude-y", "model anthropic/claude-y from the next turn on"},
 		{"/model nonsense", "the model cannot be changed: no such model"},
@@ -127,7 +127,7 @@ func TestModeAutoAsksOnce(t *testing.T) {
 
 func TestHelpComesFromTheTable(t *testing.T) {
 	b, chat := newBackend(), newChat("s1")
-	term := start(t, 100, 200, Options{Backend: b, Chat: chat})
+	term := start(t, 100, 320, Options{Backend: b, Chat: chat})
 	term.shows("@planner")
 	term.typed("?")
 	term.shows("Keys and commands", "call panel on or off", "/rename title", "Authorization", "reset")

@@ -121,6 +121,12 @@ func (m *screen) sendQueued() tea.Cmd {
 	}
 	text := m.session.queue[0]
 	m.session.queue = m.session.queue[1:]
+	if isCommand(text) {
+		name, arg, _ := strings.Cut(text[1:], " ")
+		if c, ok := findCommand(name); ok { // another version may have queued it
+			return tea.Batch(m.runCommand(c, strings.TrimSpace(arg)), m.sendQueued(), m.keepSoon())
+		}
+	}
 	return tea.Batch(m.run(text), m.keepSoon())
 }
 
