@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -107,106 +105,4 @@ func said(m record.Message) string {
 		return text.Clean(model.PromptText(m.Message.Text()))
 	}
 	return text.Clean(m.Message.Text())
-}
-
-func forkCommand(io streams, f *flags) *cobra.Command {
-	var seq int64
-	cmd := &cobra.Command{Use: "fork ID|NAME", Short: "Begin a new chat with a copy of another one's turns", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, io, f, func(ctx context.Context, a *app) error {
-				from, err := a.findSession(ctx, args[0])
-				if err != nil {
-					return sessionError(args[0], err)
-				}
-				row := a.newRow("", "")
-				row.Mode = ""
-				journal, err := a.store.Fork(ctx, from.ID, seq, row)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintln(a.io.out, journal.Session().ID)
-				return journal.Close()
-			})
-		}}
-	cmd.Flags().Int64Var(&seq, "seq", 0, "at this place of its journal; 0 is its end")
-	return cmd
-}
-
-func exportCommand(io streams, f *flags) *cobra.Command {
-	var format string
-	cmd := &cobra.Command{Use: "export ID|NAME", Short: "Write a chat as Markdown or JSON to stdout", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, io, f, func(ctx context.Context, a *app) error {
-				row, err := a.findSession(ctx, args[0])
-				if err != nil {
-					return sessionError(args[0], err)
-				}
-				return export(ctx, a, row, format)
-			})
-		}}
-	cmd.Flags().StringVar(&format, "format", "markdown", "markdown or json")
-	return cmd
-}
-
-// exported is a chat as parley sessions export writes it in JSON.
-type exported struct {
-	Session  record.Session   `json:"session"`
-	Messages []record.Message `json:"messages"`
-	Calls    []record.Call    `json:"calls"`
-}
-
-func export(ctx context.Context, a *app, row record.Session, format string) error {
-	messages, err := a.allShown(ctx, row.ID)
-	if err != nil {
-		return err
-	}
-	calls, err := a.store.TurnCalls(ctx, row.ID, 1, row.Turns)
-	if err != nil {
-		return err
-	}
-	switch format {
-	case "json":
-		enc := json.NewEncoder(a.io.out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(exported{row, messages, calls})
-	case "markdown", "md":
-		return exportMarkdown(a, row, messages, calls)
-	}
-	return usagef("--format %q: it must be markdown or json", format)
-}
-
-func exportMarkdown(a *app, row record.Session, messages []record.Message, calls []record.Call) error {
-	var errs []error
-	write := func(format string, args ...any) {
-		_, err := fmt.Fprintf(a.io.out, format, args...)
-		errs = append(errs, err)
-	}
-	write("# %s\n\n%s, %s, %d turns\n", text.Line(firstSet(row.Title, row.ID)), programName(row.Program), row.Created.Local().Format("2006-01-02 15:04"), row.Turns)
-	for _, m := range messages {
-		switch {
-		case m.Notice != "":
-			write("\n*%s*\n", text.Line(m.Notice))
-		case m.Message.Role == model.ToolRole:
-		default:
-			write("\n## %s\n\n%s\n", speaker(m), said(m))
-			for _, c := range callsOf(m, calls) {
-				write("\n- `%s` %s %s: %s\n", text.Line(c.Tool), c.Label, word(c.Status), oneLine(c.Input))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// callsOf are the calls that a reply made, in its order.
-func callsOf(m record.Message, calls []record.Call) []record.Call {
-	var made []record.Call
-	for _, tc := range m.Message.Calls() {
-		for _, c := range calls {
-			if c.WireID == tc.ID && c.Parent == m.Conversation && c.Turn == m.Turn {
-				made = append(made, c)
-			}
-		}
-	}
-	return made
 }

@@ -172,7 +172,7 @@ func formatFile(io streams, file string, write bool) error {
 		return fmt.Errorf("format %s: %w", file, err)
 	}
 	if !write {
-		_, err = fmt.Fprint(io.out, out)
+		_, err = fmt.Fprint(cleaned(io.out), out)
 		return err
 	}
 	if out == string(src) {

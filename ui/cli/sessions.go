@@ -21,6 +21,7 @@ import (
 
 // withApp runs a command that needs the store.
 func withApp(cmd *cobra.Command, io streams, f *flags, run func(ctx context.Context, a *app) error) error {
+	io.out = cleaned(io.out)
 	a, err := openApp(cmd.Context(), io, f)
 	if err != nil {
 		return err
@@ -240,4 +241,27 @@ func undeleteSession(ctx context.Context, a *app, idOrName string) error {
 		return nil
 	}
 	return fmt.Errorf("session %q: %w in the bin (parley sessions list --all --deleted shows what there is)", idOrName, agent.ErrNotFound)
+}
+
+func forkCommand(io streams, f *flags) *cobra.Command {
+	var seq int64
+	cmd := &cobra.Command{Use: "fork ID|NAME", Short: "Begin a new chat with a copy of another one's turns", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withApp(cmd, io, f, func(ctx context.Context, a *app) error {
+				from, err := a.findSession(ctx, args[0])
+				if err != nil {
+					return sessionError(args[0], err)
+				}
+				row := a.newRow("", "")
+				row.Mode = ""
+				journal, err := a.store.Fork(ctx, from.ID, seq, row)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.io.out, journal.Session().ID)
+				return journal.Close()
+			})
+		}}
+	cmd.Flags().Int64Var(&seq, "seq", 0, "at this place of its journal; 0 is its end")
+	return cmd
 }
