@@ -40,6 +40,8 @@ func (t *turn) Approve(ctx context.Context, tc *toolrt.Call) (toolrt.Decision, e
 	switch {
 	case verdict.Effect != approval.Deny && c.answered():
 		d, err = c.askPerson(ctx, tc, facts, verdict)
+	case verdict.Effect == approval.Ask && c.ownServer():
+		d = toolrt.Decision{Allow: true, By: "safe", Reason: "it is an MCP server of your settings", At: t.s.now()}
 	case verdict.Effect == approval.Ask && t.s.o.Yes && !verdict.Protected:
 		d = toolrt.Decision{Allow: true, By: "flag", Reason: "--yes", Arguments: d.Arguments, At: t.s.now()}
 	case verdict.Effect == approval.Ask:
@@ -82,6 +84,9 @@ func (c *call) decidedEarlier(tc *toolrt.Call, basis string) (toolrt.Decision, b
 	t := c.t
 	if c.tool.Kind() == program.KindEcho {
 		return toolrt.Decision{Allow: true, By: "safe", Reason: "it only gives back its own text", At: t.s.now()}, true
+	}
+	if c.runningServer() {
+		return toolrt.Decision{Allow: true, By: "safe", Reason: "the server runs already: it is asked for its tools", At: t.s.now()}, true
 	}
 	if entry, begun := t.recorded[c.executionKey()]; begun && c.state.Category != categoryCredential {
 		return toolrt.Decision{Allow: true, By: "user", Scope: "once", Reason: "it had begun before the program ended",
@@ -126,7 +131,7 @@ func (c *call) remember(tc *toolrt.Call, d toolrt.Decision) {
 // facts is what is judged about the call with the given arguments.
 func (c *call) facts(ctx context.Context, tc *toolrt.Call, args string) approval.Facts {
 	f := approval.Facts{Call: tc, Spec: tc.Tool.Spec(), Args: args, Category: c.state.Category,
-		Embedded: c.t.prg.Name == EmbeddedName}
+		Embedded: c.t.program().Name == EmbeddedName}
 	if p, ok := tc.Tool.(toolrt.Previewer); ok {
 		shown := *tc
 		shown.Arguments = args

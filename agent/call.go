@@ -23,6 +23,8 @@ const (
 	categoryCredential = "credential"
 	categoryInput      = "input"
 	categoryOutput     = "output"
+	// categoryServer is that of the calls that start MCP servers and ask them for their tools.
+	categoryServer = "server"
 )
 
 // maxDepth bounds the nesting of calls.
@@ -70,7 +72,10 @@ type call struct {
 
 // newCall makes the call that st describes, below parent (nil for the entry).
 func (t *turn) newCall(parent *call, st *callState) (*call, error) {
-	tool := t.s.tool(t.prg, st.ToolID)
+	tool := t.s.tool(t.program(), st.ToolID)
+	if st.Category == categoryServer {
+		tool = t.servers.base.Tool(st.ToolID) // as it was before it was asked
+	}
 	if tool == nil {
 		return nil, fmt.Errorf("the program has no tool %q any more", st.ToolID)
 	}
@@ -88,6 +93,7 @@ func (t *turn) newCall(parent *call, st *callState) (*call, error) {
 	}
 	if parent == nil {
 		c.env = t.s.o.Env
+		t.root = c
 	} else {
 		c.depth = parent.depth + 1
 		c.env = parent.env
@@ -216,7 +222,10 @@ func (c *call) resume(ctx context.Context, input string) (*callState, error) {
 // begin does what comes before the first model call: input filters, credentials, contexts, and for
 // a command tool the whole of it. A nil state means that the loop goes on.
 func (c *call) begin(ctx context.Context, input string) (*callState, error) {
-	var err error
+	err := c.expand(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if c.state.Start, err = c.inputFilters(ctx, input, 0); err != nil {
 		return nil, err
 	}
@@ -229,6 +238,9 @@ func (c *call) begin(ctx context.Context, input string) (*callState, error) {
 		}
 	}
 	if c.tool.IsCommand() {
+		if err := c.reach(ctx); err != nil {
+			return nil, err
+		}
 		return c.command(ctx, c.state.Start)
 	}
 	if text := c.state.Start; text != "" && !(c.tool.Chat && strings.TrimSpace(text) == "{}") {
@@ -333,6 +345,9 @@ func (c *call) round(ctx context.Context, input *string) (*callState, error) {
 // prepareRound runs the contexts again and takes the person's text through the input filters into
 // the conversation.
 func (c *call) prepareRound(ctx context.Context, input *string) error {
+	if err := c.expand(ctx); err != nil {
+		return err
+	}
 	text := c.state.Start
 	if input != nil {
 		text = *input
@@ -355,7 +370,7 @@ func (c *call) prepareRound(ctx context.Context, input *string) error {
 // there, unless input filters were to change it first: it was stored at its place when the turn
 // began.
 func (c *call) keepInput(text string) {
-	if c.state.Open == "" && c.conv != nil && text != "" && !c.t.commands() && len(c.t.prg.InputFilters(c.tool)) == 0 {
+	if c.state.Open == "" && c.conv != nil && text != "" && !c.t.commands() && len(c.t.program().InputFilters(c.tool)) == 0 {
 		c.say(model.TextMessage(model.User, text))
 	}
 }
@@ -473,7 +488,7 @@ func (s *callState) waiting() bool { return s.Final == nil && (s.Result != nil |
 
 // talks reports whether the person can go on talking to a call that waits, or to one inside it.
 func (t *turn) talks(s *callState) bool {
-	tool := t.prg.Tool(s.ToolID)
+	tool := t.program().Tool(s.ToolID)
 	return s.waiting() && (s.Open != "" || tool != nil && tool.Chat)
 }
 

@@ -35,7 +35,7 @@ const existingCredential = "GPTSCRIPT_EXISTING_CREDENTIAL"
 // credentials extends the call's environment by its credentials (5.10): from overrides, from this
 // process, from the store, or by running the credential's tool, one at a time in the process.
 func (c *call) credentials(ctx context.Context) error {
-	refs := c.t.prg.Credentials(c.tool)
+	refs := c.t.program().Credentials(c.tool)
 	if len(refs) == 0 || c.authenticated() || c.t.played != nil { // a value is in no request
 		return nil
 	}
@@ -52,7 +52,7 @@ func (c *call) credentials(ctx context.Context) error {
 	env := slices.Clone(c.env)
 	var nearest *time.Time
 	for i, ref := range refs {
-		if tool := c.t.prg.Tool(ref.ToolID); tool == nil || tool.IsNoop() {
+		if tool := c.t.program().Tool(ref.ToolID); tool == nil || tool.IsNoop() {
 			continue
 		}
 		use, err := parseCredential(ref, c.state.Input)
@@ -144,7 +144,7 @@ func expired(c credential.Credential, now time.Time) bool {
 // runCredential runs the credential's tool. An empty result, or one that was cut off, gives no
 // variables.
 func (c *call) runCredential(ctx context.Context, index int, ref program.Reference, use credentialUse, old credential.Credential, refresh bool) (cred credential.Credential, keep string, err error) {
-	if tool := c.t.prg.Tool(ref.ToolID); !tool.IsCommand() {
+	if tool := c.t.program().Tool(ref.ToolID); !tool.IsCommand() {
 		return cred, "", errors.New("credential tools cannot make calls to the LLM")
 	}
 	input := ""
@@ -154,7 +154,7 @@ func (c *call) runCredential(ctx context.Context, index int, ref program.Referen
 	}
 	need := &credentialNeed{name: use.name, tool: c.name(), label: c.state.Label, sets: setsOf(use.args)}
 	st := c.sub("k", c.t.row.Number, index, ref, categoryCredential)
-	st.ToolName = refName(c.t.prg, ref)
+	st.ToolName = refName(c.t.program(), ref)
 	sub, err := c.t.newCall(c, st)
 	if err != nil {
 		return cred, "", err

@@ -29,7 +29,7 @@ func (c *call) daemonOf() (*program.Tool, error) {
 	}
 	refs := t.ToolMapping[name]
 	if len(refs) == 1 {
-		if daemon := c.t.prg.Tool(refs[0].ToolID); daemon != nil && daemon.Kind() == program.KindDaemon {
+		if daemon := c.t.program().Tool(refs[0].ToolID); daemon != nil && daemon.Kind() == program.KindDaemon {
 			return daemon, nil
 		}
 	}

@@ -27,7 +27,7 @@ func (c *call) command(ctx context.Context, input string) (*callState, error) {
 		return nil, err
 	}
 	// What goes through filters, or is the program's own result, is not cut before.
-	tc.Whole = c.state.Category != "" || c.parent == nil || len(c.t.prg.OutputFilters(c.tool)) > 0
+	tc.Whole = c.state.Category != "" || c.parent == nil || len(c.t.program().OutputFilters(c.tool)) > 0
 	o, err := c.t.s.runtime.Execute(ctx, tc)
 	if err != nil {
 		return nil, c.controlError(err)

@@ -46,7 +46,7 @@ func (h host) Prompt(ctx context.Context, q toolrt.Question) (map[string]string,
 		return nil, err
 	}
 	if ans.Declined {
-		return nil, fmt.Errorf("the user declined to answer %q", q.Message)
+		return nil, fmt.Errorf("%w %q", toolrt.ErrDeclined, q.Message)
 	}
 	for _, f := range q.Fields {
 		sensitive := q.Sensitive
@@ -113,7 +113,7 @@ func (h host) Current(context.Context) (json.RawMessage, error) {
 func (h host) Context(context.Context) (json.RawMessage, error) {
 	cc := *h.c.context()
 	cc.ID, cc.ParentID = "", ""
-	return json.Marshal(map[string]any{"program": h.c.t.prg, "call": cc})
+	return json.Marshal(map[string]any{"program": h.c.t.program(), "call": cc})
 }
 
 // LendProvider lends the program's model provider to a command (sys.model.provider.credential). The

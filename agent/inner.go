@@ -16,7 +16,7 @@ import (
 // must not wait for the person.
 func (c *call) inner(ctx context.Context, letter string, round, index int, ref program.Reference, input, category string) (string, error) {
 	st := c.sub(letter, round, index, ref, category)
-	st.ToolName = refName(c.t.prg, ref)
+	st.ToolName = refName(c.t.program(), ref)
 	sub, err := c.t.newCall(c, st)
 	if err != nil {
 		return "", err
@@ -49,7 +49,7 @@ func refName(p *program.Program, ref program.Reference) string {
 // runContexts runs the contexts of the next model call, or of the command, side by side (5.3,
 // Q29). text is what their arguments are taken from.
 func (c *call) runContexts(ctx context.Context, text string) error {
-	refs := c.t.prg.Contexts(c.tool)
+	refs := c.t.program().Contexts(c.tool)
 	if len(refs) == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (c *call) runContexts(ctx context.Context, text string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, ref := range refs {
 		contexts[i].ToolID = ref.ToolID
-		tool := c.t.prg.Tool(ref.ToolID)
+		tool := c.t.program().Tool(ref.ToolID)
 		if tool.IsNoop() {
 			continue
 		}
@@ -80,8 +80,8 @@ func (c *call) runContexts(ctx context.Context, text string) error {
 
 // inputFilters runs the input filters in order, each taking the output of the one before (5.8).
 func (c *call) inputFilters(ctx context.Context, input string, round int) (string, error) {
-	for i, ref := range c.t.prg.InputFilters(c.tool) {
-		tool := c.t.prg.Tool(ref.ToolID)
+	for i, ref := range c.t.program().InputFilters(c.tool) {
+		tool := c.t.program().Tool(ref.ToolID)
 		if tool.IsNoop() {
 			continue
 		}
@@ -108,8 +108,8 @@ func (c *call) outputFilters(ctx context.Context, st *callState) error {
 		from = *c.state.Latest
 	}
 	result := st.content()
-	for i, ref := range c.t.prg.OutputFilters(c.tool) {
-		tool := c.t.prg.Tool(ref.ToolID)
+	for i, ref := range c.t.program().OutputFilters(c.tool) {
+		tool := c.t.program().Tool(ref.ToolID)
 		if tool.IsNoop() {
 			continue
 		}

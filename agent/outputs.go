@@ -42,7 +42,7 @@ func (s *Session) tool(prg *program.Program, id string) *program.Tool {
 // reader of cut outputs from the first cut on. It depends on the conversation alone, so that a turn
 // that is walked again offers the same.
 func (c *call) offered() []program.Offered {
-	offered := c.t.prg.Offered(c.tool, c.otherAgents())
+	offered := c.t.program().Offered(c.tool, c.otherAgents())
 	reader := c.t.s.reader
 	name := readTool(reader)
 	if reader == nil || !slices.ContainsFunc(c.conv.messages, hasCutOutput) ||

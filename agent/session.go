@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"parley/toolrt"
 	"parley/toolrt/approval"
 	"parley/toolrt/command"
+	"parley/toolrt/mcp"
 	"parley/toolrt/sys"
 	"parley/toolrt/undo"
 )
@@ -82,6 +84,11 @@ type Options struct {
 	SystemTools []string
 	// Debug tells commands by GPTSCRIPT_DEBUG that they are looked at closely.
 	Debug bool
+	// Servers are the MCP servers of the settings by name. They are started when they are needed, and
+	// end with the session.
+	Servers map[string]mcp.Config
+	Version string       // of parley, told to MCP servers
+	Log     *slog.Logger // nil logs nothing
 	// Daemons say how "#!sys.daemon" tools are run; they end with the session.
 	Daemons command.DaemonOptions
 	// Jobs remembers commands in the background; nil: after a crash they are not found.
@@ -156,6 +163,7 @@ type Session struct {
 	policy  *approval.Policy
 	runtime *toolrt.Runtime
 	daemons *command.Daemons
+	mcp     *mcp.Servers
 	reader  *program.Tool // of cut outputs, nil if there is none
 
 	mu            sync.Mutex // guards the fields below
@@ -176,8 +184,9 @@ type Session struct {
 	nextRule      int
 	waits         int // questions open
 	past          []approval.Facts
-	noRoom        map[string]int // failures to sum up a conversation, by call path
-	server        *promptServer  // nil until a command could ask
+	noRoom        map[string]int  // failures to sum up a conversation, by call path
+	toldOnce      map[string]bool // what is said once in a session
+	server        *promptServer   // nil until a command could ask
 	closed        bool
 	credLock      chan struct{} // one credential at a time (5.10)
 }
@@ -199,9 +208,10 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	idle := make(chan struct{})
 	close(idle)
 	s := &Session{o: o, journal: o.Journal, policy: o.Policy, idle: idle, model: o.Journal.Session().Model,
-		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{},
+		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{}, toldOnce: map[string]bool{},
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
 	s.daemons = command.NewDaemons(o.Daemons)
+	s.mcp = mcp.New(mcp.Options{Settings: o.Servers, Changed: func() { s.emit(monitor.Event{Type: monitor.ServersChanged}) }, Version: o.Version, Log: o.Log})
 	s.reader = outputReader(o.Builtins)
 	s.runtime = toolrt.New(toolrt.Options{Policy: o.Runtime, Changes: s.changes(), Approver: dispatch{s}, Recorder: dispatch{s}, Observer: dispatch{s},
 		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), OnJob: s.jobChanged, Applied: command.Applied, Now: o.Now})
@@ -347,6 +357,7 @@ func (s *Session) Close() error {
 	<-idle
 	err := s.runtime.Close()
 	s.daemons.Close()
+	s.mcp.Close()
 	s.mu.Lock()
 	server := s.server
 	s.mu.Unlock()

@@ -131,8 +131,8 @@ func (c *call) visible() []string {
 
 // plainCommand reports whether nothing but the command itself belongs to the call.
 func (c *call) plainCommand() bool {
-	p, t := c.t.prg, c.tool
-	return t.IsCommand() && t.Kind() != program.KindCall &&
+	p, t := c.t.program(), c.tool
+	return t.IsCommand() && t.Kind() != program.KindCall && c.reached() &&
 		len(p.Contexts(t))+len(p.Credentials(t))+len(p.InputFilters(t))+len(p.OutputFilters(t)) == 0
 }
 
@@ -146,7 +146,7 @@ func (s *subCall) Spec() toolrt.Spec {
 // Prepare asks whether a command may run as soon as the batch begins, unless its input filters
 // have yet to say with what.
 func (s *subCall) Prepare(ctx context.Context) error {
-	if !s.call.tool.IsCommand() || len(s.call.t.prg.InputFilters(s.call.tool)) > 0 || s.call.tool.Kind() == program.KindCall {
+	if !s.call.tool.IsCommand() || len(s.call.t.program().InputFilters(s.call.tool)) > 0 || s.call.tool.Kind() == program.KindCall {
 		return nil
 	}
 	tc, err := s.call.toolCall(s.st.Input)
@@ -250,7 +250,7 @@ func (c *call) context() *monitor.CallContext {
 
 // groupFor is the agent group of a call of the tool below c (5.6).
 func (c *call) groupFor(toolID string) []program.Reference {
-	own := c.t.prg.Agents(c.tool)
+	own := c.t.program().Agents(c.tool)
 	for _, ref := range own {
 		if ref.ToolID == toolID {
 			return own
@@ -291,7 +291,7 @@ func (c *call) callTarget() (*program.Tool, string, error) {
 	if len(refs) == 0 {
 		return nil, "", fmt.Errorf("target tool %s not found, must reference in `tools:` fields", words[0])
 	}
-	target := c.t.prg.Tool(refs[0].ToolID)
+	target := c.t.program().Tool(refs[0].ToolID)
 	in := map[string]any{}
 	if c.state.Start != "" {
 		if in = object(c.state.Start); len(in) == 0 && strings.TrimSpace(c.state.Start) != "{}" {

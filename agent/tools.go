@@ -38,6 +38,10 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 		return c.webTool(flags), nil
 	case program.KindOpenAPI:
 		return c.operation(flags, timeout)
+	case program.KindMCPServer:
+		return c.starter()
+	case program.KindMCPTool:
+		return c.serverTool(flags, timeout)
 	}
 	return nil, fmt.Errorf("%s is a kind of tool that this version of parley does not run: its body begins with %q",
 		c.name(), firstLine(t.Instructions))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"parley/agent/model"
@@ -29,11 +30,13 @@ var errDiverged = errors.New("the turn cannot be walked again: the program or it
 
 // turn is one walk through a turn: the first, or again after a crash.
 type turn struct {
-	s     *Session
-	ctx   context.Context
-	row   record.Turn
-	prg   *program.Program
-	model model.Model // the default one
+	s       *Session
+	ctx     context.Context
+	row     record.Turn
+	prg     atomic.Pointer[program.Program] // with the tools of the MCP servers that were asked
+	servers turnServers
+	root    *call       // the program's own; set before any other
+	model   model.Model // the default one
 
 	recorded map[record.Key]record.Entry // effects of an earlier walk; not changed
 	resolved map[record.Key]resolution   // answers of the resume dialog; not changed
@@ -65,6 +68,9 @@ type effect struct {
 	// question says that the effect has no begin: unanswered, it is simply asked again.
 	question bool
 }
+
+// program is the turn's program, with the tools of the MCP servers that were asked until now.
+func (t *turn) program() *program.Program { return t.prg.Load() }
 
 // do runs an effect once. A result recorded earlier under the same key is returned without running
 // it. The begin is committed, with all rows that wait, before run starts, and the result with

@@ -89,14 +89,14 @@ func title(text string) string {
 // say1 queues the person's message where no input filter will change it, so that it is stored
 // before anything else happens. Walked, the turn queues the same row again.
 func (t *turn) say1(base *callState) {
-	tool, path, index := t.prg.EntryAgent(), strconv.Itoa(t.row.Number), 0
+	tool, path, index := t.program().EntryAgent(), strconv.Itoa(t.row.Number), 0
 	group := program.Reference{}
 	if base != nil {
 		deep := base.deepest()
-		tool, path, index = t.prg.Tool(deep.ToolID), deep.Path, deep.Messages
+		tool, path, index = t.program().Tool(deep.ToolID), deep.Path, deep.Messages
 		group.Named = deep.ToolName
 	}
-	if tool == nil || !tool.IsPrompt() && !tool.IsNoop() || len(t.prg.InputFilters(tool)) > 0 || t.row.Input == "" || t.commands() {
+	if tool == nil || !tool.IsPrompt() && !tool.IsNoop() || len(t.program().InputFilters(tool)) > 0 || t.row.Input == "" || t.commands() {
 		return
 	}
 	name := group.Named
@@ -152,9 +152,11 @@ func (s *Session) oldTurn(ctx context.Context) (*turn, error) {
 }
 
 func (s *Session) turnOf(ctx context.Context, prg *program.Program, m model.Model) *turn {
-	return &turn{s: s, ctx: ctx, prg: prg, model: m, recorded: map[record.Key]record.Entry{}, resolved: map[record.Key]resolution{},
+	t := &turn{s: s, ctx: ctx, servers: newTurnServers(prg), model: m, recorded: map[record.Key]record.Entry{}, resolved: map[record.Key]resolution{},
 		calls: map[string]*call{}, covered: map[string]toolrt.Decision{}, said: map[string]bool{},
 		hindered: map[string]bool{}}
+	t.prg.Store(prg)
+	return t
 }
 
 // readProgram reads the program again. If the chat needs a tool that is gone, the program of the
@@ -210,7 +212,7 @@ func (t *turn) note(key, text string) {
 // walk runs the turn to its end, commits how it ended and tells it.
 func (t *turn) walk(ctx context.Context) (Response, error) {
 	t.ctx = ctx
-	t.s.emit(monitor.Event{Type: monitor.RunStart, Program: t.prg, Input: t.row.Input})
+	t.s.emit(monitor.Event{Type: monitor.RunStart, Program: t.program(), Input: t.row.Input})
 	st, err := t.chat(ctx)
 	if finish := (*toolrt.ChatFinish)(nil); errors.As(err, &finish) {
 		text := finish.Error()
@@ -269,16 +271,16 @@ func (t *turn) chat(ctx context.Context) (*callState, error) {
 		return nil, fmt.Errorf("%w: it was begun by another version of parley", errDiverged)
 	}
 	if base != nil {
-		t.regroup(base, t.prg.Agents(t.prg.Entry()))
+		t.regroup(base, t.program().Agents(t.program().Entry()))
 		c, err := t.newCall(nil, base)
 		if err != nil {
 			return nil, err
 		}
 		return c.resume(ctx, t.row.Input)
 	}
-	entry := t.prg.EntryAgent()
+	entry := t.program().EntryAgent()
 	c, err := t.newCall(nil, &callState{Path: strconv.Itoa(t.row.Number), ToolID: entry.ID, Turn: t.row.Number,
-		Group: t.prg.Agents(t.prg.Entry())})
+		Group: t.program().Agents(t.program().Entry())})
 	if err != nil {
 		return nil, err
 	}
@@ -289,11 +291,11 @@ func (t *turn) chat(ctx context.Context) (*callState, error) {
 // since they began.
 func (t *turn) regroup(st *callState, group []program.Reference) {
 	st.Group = group
-	tool := t.prg.Tool(st.ToolID)
+	tool := t.program().Tool(st.ToolID)
 	if tool == nil {
 		return
 	}
-	own := t.prg.Agents(tool)
+	own := t.program().Agents(tool)
 	for _, sub := range st.Subs {
 		if sub.Final != nil {
 			continue
@@ -355,7 +357,7 @@ func (t *turn) agentName(s *callState) string {
 	if s.ToolName != "" {
 		return s.ToolName
 	}
-	if tool := t.prg.Tool(s.ToolID); tool != nil {
+	if tool := t.program().Tool(s.ToolID); tool != nil {
 		return toolName(tool)
 	}
 	return ""
@@ -382,7 +384,7 @@ func (t *turn) salvage(ctx context.Context) (*callState, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry := t.prg.EntryAgent()
+	entry := t.program().EntryAgent()
 	if st == nil {
 		if !entry.Chat {
 			return nil, nil

@@ -84,3 +84,6 @@ type Abort struct {
 }
 
 func (e *Abort) Error() string { return "ABORT: " + e.Message }
+
+// ErrDeclined says that the person was asked and does not answer ([Host.Prompt]).
+var ErrDeclined = errors.New("the user declined to answer")

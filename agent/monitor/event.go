@@ -41,6 +41,8 @@ const (
 	Resumed Type = "resumed"
 	// JobChanged says that a command went to the background or that one there has ended.
 	JobChanged Type = "job"
+	// ServersChanged says that the state of an MCP server has changed.
+	ServersChanged Type = "servers"
 )
 
 // Event is one fact about a run.

@@ -80,7 +80,7 @@ func (s *Stream) growingNow() bool {
 // take writes a lifecycle event at once and keeps a piece of progress.
 func (s *Stream) take(e Event) error {
 	switch e.Type {
-	case RowsChanged, Notice, Paused, Resumed, JobChanged:
+	case RowsChanged, Notice, Paused, Resumed, JobChanged, ServersChanged:
 		return nil
 	case CallProgress:
 		if e.Delta != nil {

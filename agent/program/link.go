@@ -2,10 +2,13 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
+
+	"parley/toolrt/mcp"
 )
 
 // loader loads the files of one program and links their tools. It works through a queue, so that
@@ -110,8 +113,10 @@ func usages(t *Tool) []usage {
 func (l *loader) linkTool(ctx context.Context, p pending) {
 	t := p.tool
 	if t.Kind() == KindMCPServer {
-		l.fail(p.src, pos{max(t.Source.LineNo, 1), 1}, fmt.Errorf("%stool %q is an MCP server (#!mcp): not supported by this version", p.via.trail(), t.Name))
-		return
+		if _, err := mcp.ParseBody(t.Instructions); err != nil {
+			l.fail(p.src, pos{max(t.Source.LineNo, 1), 1}, fmt.Errorf("%stool %q is an MCP server: %w", p.via.trail(), t.Name, err))
+			return
+		}
 	}
 	if l.opts.DefaultModel != "" && t.ModelName == "" && !t.IsCommand() {
 		t.ModelName = l.opts.DefaultModel
@@ -142,20 +147,20 @@ func (l *loader) linkReference(ctx context.Context, p pending, text string, u us
 	if err != nil {
 		return err
 	}
-	tools, src, err := l.resolve(ctx, p.src, r)
+	found, err := l.resolve(ctx, p.src, r)
 	if err != nil {
 		return fmt.Errorf("%sfailed resolving %s from %s: %w", p.via.trail(), text, p.src, err)
 	}
-	if r.alias != "" && len(tools) > 1 {
+	if r.alias != "" && len(found.tools) > 1 {
 		return fmt.Errorf("can not combine 'as' syntax with wildcard: %s", text)
 	}
 	word := "failed resolving %s from %s"
-	if src == p.src {
+	if found.src == p.src {
 		word = "failed linking %s at %s"
 	}
 	via := &step{p.via, fmt.Sprintf(word, text, p.src)}
 	_, linked := p.tool.ToolMapping[text] // the same text in another list
-	for _, target := range tools {
+	for _, target := range found.tools {
 		link := Reference{Reference: r.nameMatch(target), ToolID: target.ID}
 		if err := checkArgs(r, target, u, link); err != nil {
 			return err
@@ -166,7 +171,13 @@ func (l *loader) linkReference(ctx context.Context, p pending, text string, u us
 		if !linked {
 			p.tool.ToolMapping[text] = append(p.tool.ToolMapping[text], link)
 		}
-		l.enqueue(target, src, via)
+		l.enqueue(target, found.src, via)
+	}
+	for _, server := range found.servers {
+		if !linked {
+			p.tool.ToolMapping[text] = append(p.tool.ToolMapping[text], Reference{Reference: r.text, ToolID: server.ID, Of: found.of})
+		}
+		l.enqueue(server, found.src, via)
 	}
 	return nil
 }
@@ -200,31 +211,48 @@ func checkArgs(r reference, target *Tool, u usage, link Reference) error {
 	return nil
 }
 
-// resolve finds the tools that a reference names (2.2) and their source, nil for a built-in. No
-// tools and no error mean that the source has faults.
-func (l *loader) resolve(ctx context.Context, base *source, r reference) ([]*Tool, *source, error) {
+// found is what a reference names.
+type found struct {
+	tools []*Tool
+	src   *source // of the tools; nil for built-ins and servers of the settings
+	// servers are MCP servers of which tools may be named: by of, a name or a glob.
+	servers []*Tool
+	of      string
+}
+
+// resolve finds the tools that a reference names (2.2). No tools and no error mean that the source
+// has faults.
+func (l *loader) resolve(ctx context.Context, base *source, r reference) (found, error) {
 	if r.sel == "" {
 		for _, name := range []string{r.whole, r.target} {
 			if base.isLocal(name) {
-				return []*Tool{base.byKey[strings.ToLower(name)]}, base, nil
+				return found{tools: []*Tool{base.byKey[strings.ToLower(name)]}, src: base}, nil
 			}
 		}
 		if t := l.prog.ToolSet[strings.TrimSuffix(r.target, "?")]; t != nil && t.BuiltinName() != "" {
-			return []*Tool{t}, nil, nil
+			return found{tools: []*Tool{t}}, nil
 		}
-		if t := l.builtin(r.target); t != nil {
-			return []*Tool{t}, nil, nil
+		if t := l.builtin(r.target); t != nil && t.Kind() == KindMCPServer && t.ID != r.target {
+			return found{servers: []*Tool{t}, of: r.target}, nil
+		} else if t != nil {
+			return found{tools: []*Tool{t}}, nil
 		}
 	}
 	src, err := l.open(ctx, base, r.target)
 	if err != nil {
-		return nil, nil, err
+		if servers := base.servers(); r.sel == "" && len(servers) > 0 && errors.As(err, new(*notFoundError)) {
+			return found{servers: servers, src: base, of: r.target}, nil // a tool of one of them, perhaps
+		}
+		return found{}, err
 	}
-	tools := src.selected(r.sel)
-	if len(tools) == 0 && !src.bad {
-		return nil, nil, fmt.Errorf("tool not found: %s from %s", r.sel, r.target)
+	f := found{tools: src.selected(r.sel), src: src, of: r.sel}
+	if r.sel != "" && (len(f.tools) == 0 || isGlob(r.sel)) {
+		f.servers = slices.DeleteFunc(src.servers(), func(s *Tool) bool { return slices.Contains(f.tools, s) })
 	}
-	return tools, src, nil
+	if len(f.tools)+len(f.servers) == 0 && !src.bad {
+		return found{}, fmt.Errorf("tool not found: %s from %s", r.sel, r.target)
+	}
+	return f, nil
 }
 
 // failReference notes a reference that is broken, once for each place where one is written: global

@@ -23,9 +23,11 @@ type Options struct {
 	Dir string
 	// Stdin is read when the program is "-". Nil is an empty input.
 	Stdin io.Reader
-	// Builtins returns the built-in tool of that exact name, nil when there is none. Nil knows
-	// none.
+	// Builtins returns the built-in tool of that exact name, nil when there is none. For the name of
+	// an MCP server of the settings, or of one of its tools, it returns the server. Nil knows none.
 	Builtins func(name string) *Tool
+	// EntryTools are references that the tools of the program's first tool are extended by.
+	EntryTools []string
 	// SubTool names the tool of the file to start with, ignoring case. "" is the first one.
 	SubTool string
 	// Remap replaces beginnings of references by local paths: "prefix=path,prefix2=path2" (2.4,
@@ -121,6 +123,7 @@ func (l *loader) start(ctx context.Context, name string, src *source, sel string
 	default:
 		return nil, l.warnings(), fmt.Errorf("tool not found: %s from %s", sel, name)
 	}
+	tools[0].Tools = append(tools[0].Tools, l.opts.EntryTools...)
 	return l.link(ctx, name, tools, src)
 }
 
@@ -167,6 +170,9 @@ func (l *loader) builtin(name string) *Tool {
 	}
 	t := *given
 	t.ID = name
+	if isMCPServer(t.Instructions) {
+		t.ID = given.Name // a server of the settings, or one whose tool is named
+	}
 	if t.Instructions == "" {
 		t.Instructions = commandPrefix + name
 	}
@@ -219,5 +225,12 @@ func (l *loader) open(ctx context.Context, base *source, target string) (*source
 
 // notLoadable is the error for a target that no loader takes (2.3, 2.5).
 func notLoadable(dir, target string) error {
-	return fmt.Errorf("can not load tools path=%s name=%s", dir, target)
+	return &notFoundError{dir, target}
+}
+
+// notFoundError says that a target names nothing (2.3).
+type notFoundError struct{ dir, target string }
+
+func (e *notFoundError) Error() string {
+	return fmt.Sprintf("can not load tools path=%s name=%s", e.dir, e.target)
 }

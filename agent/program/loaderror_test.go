@@ -24,7 +24,7 @@ func TestLoadErrors2_3(t *testing.T) {
 		"./api.yaml":            "app.gpt:2:11: failed resolving ./api.yaml from ./app.gpt: api.yaml: this OpenAPI document cannot be used: no servers found in OpenAPI spec",
 		"./api.json":            "app.gpt:2:11: failed resolving ./api.json from ./app.gpt: api.json: this OpenAPI document cannot be used: no servers found in OpenAPI spec",
 		"empty.gpt":             "app.gpt:2:11: failed resolving empty.gpt from ./app.gpt: no tools found in ./empty.gpt",
-		"mcp.gpt":               `mcp.gpt:1:1: failed resolving mcp.gpt from ./app.gpt: tool "db" is an MCP server (#!mcp): not supported by this version`,
+		"mcp.gpt":               `mcp.gpt:1:1: failed resolving mcp.gpt from ./app.gpt: tool "db" is an MCP server: no MCP server configuration found in tool instructions: it has neither a command nor a url`,
 		"dir":                   "app.gpt:2:11: failed resolving dir from ./app.gpt: dir is a folder that holds neither agent.gpt nor tool.gpt",
 		"github.com/a/b":        "app.gpt:2:11: failed resolving github.com/a/b from ./app.gpt: remote tools are disabled: github.com/a/b",
 		"lib.gpt/x":             "app.gpt:2:11: failed resolving lib.gpt/x from ./app.gpt: can not load tools path=. name=lib.gpt/x",

@@ -133,7 +133,11 @@ func (n *namer) pick(name string) string {
 	if name == "" {
 		name = "external"
 	}
-	name = Normalize(name)
+	return n.exact(Normalize(name))
+}
+
+// exact is pick for a name that models can get as it is.
+func (n *namer) exact(name string) string {
 	base := name
 	for n.taken[name] && len(name) < maxNameLength {
 		name += "0"

@@ -87,6 +87,9 @@ type Reference struct {
 	// the target.
 	Arg    string `json:"arg,omitempty"`
 	ToolID string `json:"toolID,omitempty"`
+	// Of selects tools of the MCP server that ToolID is: a name or a glob. They are known once the
+	// server was asked (see [Program.WithServer]).
+	Of string `json:"of,omitempty"`
 }
 
 // Offered is a tool as it is offered to the model.

@@ -101,7 +101,13 @@ func (p *Program) Offered(t *Tool, group []Reference) []Offered {
 		if name == "" {
 			name = p.toolName(r)
 		}
-		offered = append(offered, Offered{Name: names.pick(name), Ref: r, Tool: p.ToolSet[r.ToolID]})
+		tool := p.ToolSet[r.ToolID]
+		if r.Named == "" && tool.fromSettings() {
+			name = names.exact(name)
+		} else {
+			name = names.pick(name)
+		}
+		offered = append(offered, Offered{Name: name, Ref: r, Tool: tool})
 	}
 	return offered
 }
@@ -208,8 +214,9 @@ func (p *Program) links(t *Tool, names []string, credential bool) []Reference {
 			continue
 		}
 		for _, l := range linked {
-			if p.ToolSet[l.ToolID] == nil {
-				continue
+			target := p.ToolSet[l.ToolID]
+			if target == nil || target.Kind() == KindMCPServer {
+				continue // a server that was not asked has no tools, and is none
 			}
 			r := Reference{Named: parsed.alias, Reference: l.Reference, Arg: parsed.args, ToolID: l.ToolID}
 			if credential {

@@ -39,6 +39,9 @@ type Process struct {
 	// Lifeline gives the program an input in which nothing comes and that ends with this process,
 	// however it ends. Input is not used then.
 	Lifeline bool
+	// Stdin, if not nil, is the file that the program reads instead of Input; Run closes it. It is
+	// for programs that are spoken to while they run.
+	Stdin *os.File
 	// Stdout and Stderr take the output as it comes, never two writes at a time. A nil Stderr
 	// sends both to Stdout through one pipe, which keeps their order exactly.
 	Stdout, Stderr io.Writer
@@ -147,7 +150,7 @@ func start(p Process, mark string) (*running, error) {
 	}
 	defer closeAll(ends)
 	cmd.Stdout, cmd.Stderr = ends[0], ends[len(ends)-1]
-	feed, in, err := newFeeder(p.Input, p.Lifeline)
+	feed, in, err := newFeeder(p)
 	if err != nil {
 		pump.close()
 		return nil, fmt.Errorf("make pipes: %w", err)
@@ -303,14 +306,17 @@ type feeder struct {
 	wg   sync.WaitGroup
 }
 
-// newFeeder returns the end that the program reads: the null device when there is no text.
-func newFeeder(text string, lifeline bool) (*feeder, *os.File, error) {
-	if text == "" && !lifeline {
+// newFeeder returns the end that the program reads: the null device when there is nothing for it.
+func newFeeder(p Process) (*feeder, *os.File, error) {
+	switch {
+	case p.Stdin != nil:
+		return &feeder{}, p.Stdin, nil
+	case p.Input == "" && !p.Lifeline:
 		in, err := os.Open(os.DevNull)
 		return &feeder{}, in, err
 	}
 	in, w, err := os.Pipe()
-	return &feeder{w: w, text: text}, in, err
+	return &feeder{w: w, text: p.Input}, in, err
 }
 
 func (f *feeder) run() {

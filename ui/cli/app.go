@@ -32,6 +32,7 @@ import (
 	"parley/toolrt"
 	"parley/toolrt/approval"
 	"parley/toolrt/command"
+	"parley/toolrt/mcp"
 	"parley/toolrt/sys"
 )
 
@@ -52,6 +53,9 @@ type app struct {
 	redactor  *credential.Redactor
 	models    *model.Registry
 	builtins  *toolrt.Registry
+	// servers are the MCP servers of the settings; untrustedServers says that some are not used.
+	servers          map[string]mcp.Config
+	untrustedServers string
 	// stdin reads a program from stdin, once; nil where stdin belongs to the screen.
 	stdin     func() ([]byte, error)
 	overrides map[string]map[string]string
@@ -96,6 +100,9 @@ func openApp(ctx context.Context, io streams, f *flags) (*app, error) {
 		return nil, errors.Join(usageError{err}, a.close())
 	}
 	a.redactor = credential.NewRedactor()
+	if err := a.openServers(); err != nil {
+		return nil, errors.Join(usageError{err}, a.close())
+	}
 	a.builtins = sys.NewRegistry()
 	a.stdin = sync.OnceValues(func() ([]byte, error) { return goio.ReadAll(io.in) })
 	a.models = model.NewRegistry(openai.New(), anthropic.New(), openai.NewOllama(), offline.New())
@@ -352,6 +359,7 @@ func (a *app) loadProgram(ctx context.Context, ref, subTool string) (*program.Pr
 		Remap: a.io.getenv("GPTSCRIPT_TOOL_REMAP")}
 	a.addRepositories(&o)
 	if ref == "" {
+		o.EntryTools = a.serverRefs()
 		return program.LoadSource(ctx, agent.EmbeddedName, assistant, o)
 	}
 	return program.Load(ctx, ref, o)
@@ -382,7 +390,7 @@ func meant(word string) string {
 func (a *app) builtin(name string) *program.Tool {
 	tool, ok := a.builtins.Get(name)
 	if !ok {
-		return nil
+		return a.serverTool(name)
 	}
 	spec := tool.Spec()
 	return &program.Tool{Name: name, Description: spec.Description, Arguments: spec.Parameters, Instructions: "#!" + name}
@@ -465,6 +473,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 		SaveRule: a.saveRule, ForgetRule: a.forgetRule,
 		Credentials: a.creds, CredentialContexts: a.f.credentialContexts, Overrides: a.overrides, Redactor: a.redactor,
 		Runtime: limits, Processes: processes{dir: journal.OutputDir()}, Jobs: a.jobBook(), Env: a.environment(row.Workspace),
+		Servers: a.servers, Version: versionText(), Log: a.log,
 		Dir: row.Dir, Workspace: row.Workspace, MaxToolRounds: a.toolRounds(), Loop: a.cfg.loop(), Hooks: hooks, Compaction: a.cfg.Compaction.options(),
 		Lend: a.lender(row), Cache: a.toolCache(), SystemTools: a.systemTools(), Debug: a.f.debug,
 		CredentialKept: a.tellStore, PassSecrets: newRemote(a.io.getenv) != nil,
@@ -550,6 +559,9 @@ func (a *app) policy(row record.Session) (*approval.Policy, error) {
 			return nil, usageError{err}
 		}
 		a.tell(fmt.Sprintf("allow rules of %s have no effect until you trust it: parley config trust", untrusted.File))
+	}
+	if a.untrustedServers != "" {
+		a.tell(a.untrustedServers)
 	}
 	for _, r := range rules {
 		p.Add(r)

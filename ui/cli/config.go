@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"parley/agent"
 	"parley/toolrt"
+	"parley/toolrt/mcp"
 )
 
 // config holds the settings, as they stand in the user's config file. A zero value is unset.
@@ -37,6 +41,8 @@ type config struct {
 	// Compaction says when a long chat is summed up for its model.
 	Compaction compaction        `json:"compaction,omitzero"`
 	Env        map[string]string `json:"env,omitempty"` // added to the environment of tools
+	// MCP are MCP servers by name; the assistant is offered their tools.
+	MCP map[string]serverConfig `json:"mcp,omitempty"`
 }
 
 // permissions are read by package approval, each a text or an object; here they only must be known
@@ -77,6 +83,36 @@ type sandboxConfig struct {
 	Network *bool  `json:"network,omitempty"` // false cuts it off; unset means it stays
 	// Always confines what a person allowed by key too.
 	Always bool `json:"always,omitempty"`
+}
+
+// serverConfig is an MCP server as it stands in the file.
+type serverConfig struct {
+	mcp.Config
+	text json.RawMessage
+}
+
+func (c *serverConfig) UnmarshalJSON(data []byte) error {
+	c.text = bytes.Clone(data)
+	return json.Unmarshal(data, &c.Config)
+}
+
+// MarshalJSON returns what was read.
+func (c serverConfig) MarshalJSON() ([]byte, error) { return c.text, nil }
+
+// serverName is what the name of an MCP server may be: it becomes part of the names of its tools.
+var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+
+// checkServers says what is wrong with the MCP servers of a file.
+func checkServers(path string, servers map[string]serverConfig) error {
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		if !serverName.MatchString(name) {
+			return fmt.Errorf("config %s: mcp: the name %q must be letters, digits, _ and -, 32 at most", path, name)
+		}
+		if err := servers[name].Check(); err != nil {
+			return fmt.Errorf("config %s: mcp.%s: %w", path, name, err)
+		}
+	}
+	return nil
 }
 
 // loadConfig reads the user's config file. A missing file is an empty one; an unknown key is an
@@ -156,6 +192,9 @@ func (c config) check(path string) error {
 		if choice.value != "" && choice.value != choice.one && choice.value != choice.other {
 			return fmt.Errorf("config %s: %s: %q is none of %s, %s", path, choice.key, choice.value, choice.one, choice.other)
 		}
+	}
+	if err := checkServers(path, c.MCP); err != nil {
+		return err
 	}
 	for key, text := range map[string]string{"limits.timeout": c.Limits.Timeout, "limits.commandTimeout": c.Limits.CommandTimeout} {
 		if text == "" {

@@ -49,6 +49,12 @@ func doctor(ctx context.Context, a *app) error {
 	if a.creds != nil {
 		line("secrets", "%s", credentialState(ctx, a))
 	}
+	for _, s := range a.serverStates(ctx) {
+		line("mcp "+s.Name, "%s (%s)", s, s.Line)
+	}
+	if a.untrustedServers != "" {
+		line("mcp", "%s", a.untrustedServers)
+	}
 	line("sandbox", "%s", command.SandboxSupport())
 	line("terminal", "TERM=%s COLORTERM=%s", a.io.getenv("TERM"), a.io.getenv("COLORTERM"))
 	line("after a crash", "if the terminal stays strange: run the command reset")

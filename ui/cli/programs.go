@@ -36,6 +36,7 @@ type shownTool struct {
 
 func listTools(ctx context.Context, a *app, args []string, asJSON bool) error {
 	var tools []shownTool
+	var unasked []string
 	if len(args) == 0 {
 		for _, spec := range a.builtins.Specs() {
 			tools = append(tools, shownTool{spec.Name, spec.Description, spec.Parameters})
@@ -46,6 +47,9 @@ func listTools(ctx context.Context, a *app, args []string, asJSON bool) error {
 			return a.loadError(args[0], err)
 		}
 		entry := prg.EntryAgent()
+		for _, server := range prg.Servers(entry) {
+			unasked = append(unasked, fmt.Sprintf("%-24s an MCP server: its tools are known once it runs", text.Line(server.Name)))
+		}
 		for _, o := range prg.Offered(entry, prg.Agents(prg.Entry())) {
 			tools = append(tools, shownTool{o.Name, o.Tool.Description, o.Tool.Schema()})
 		}
@@ -55,6 +59,9 @@ func listTools(ctx context.Context, a *app, args []string, asJSON bool) error {
 	}
 	for _, t := range tools {
 		fmt.Fprintf(a.io.out, "%-24s %s\n", text.Line(t.Name), oneLine(t.Description))
+	}
+	for _, line := range unasked {
+		fmt.Fprintln(a.io.out, line)
 	}
 	return nil
 }

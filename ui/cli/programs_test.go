@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"parley/agent/model/modeltest"
+	"parley/toolrt/mcp/mcptest"
 )
 
 var updatePrograms = flag.Bool("update-programs", false, "write what the programs of testdata/programs do into their golden files")
@@ -44,6 +45,9 @@ var testFiles = []string{"test.json", "golden.txt"}
 // programServer stands in the programs for the address of a server that gives back what it is sent.
 const programServer = "http://127.0.0.1:8099"
 
+// programStation stands in the programs for the command of an MCP server.
+const programStation = `"command": "mcp-station", "env": {`
+
 // TestPrograms runs each program of testdata/programs against a model with a script, and compares
 // what the model was asked and what came of it with the golden file beside it.
 func TestPrograms(t *testing.T) {
@@ -54,7 +58,12 @@ func TestPrograms(t *testing.T) {
 	if len(folders) < 25 {
 		t.Fatalf("found only %d programs", len(folders))
 	}
+	weather := mcptest.WeatherHandler()
 	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mcp" {
+			weather.ServeHTTP(w, r)
+			return
+		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
@@ -67,6 +76,7 @@ func TestPrograms(t *testing.T) {
 		}
 	}))
 	defer mirror.Close()
+	defer mirror.CloseClientConnections()
 	for _, folder := range folders {
 		t.Run(filepath.Base(folder), func(t *testing.T) { runProgram(t, folder, mirror.URL) })
 	}
@@ -177,8 +187,12 @@ func copyProgram(t *testing.T, from, to, mirror string) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err == nil && bytes.Contains(text, []byte(programServer)) {
-			err = os.WriteFile(file, bytes.ReplaceAll(text, []byte(programServer), []byte(mirror)), 0o600)
+		if err == nil {
+			station := fmt.Sprintf(`"command": %q, "env": {%q: "weather", `, os.Args[0], mcptest.Variable)
+			changed := strings.NewReplacer(programServer, mirror, programStation, station).Replace(string(text))
+			if changed != string(text) {
+				err = os.WriteFile(file, []byte(changed), 0o600)
+			}
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,6 +132,13 @@ func trustProject(a *app) error {
 	}
 	if err := a.printHooks(); err != nil {
 		return err
+	}
+	servers, err := readServers(a.paths.project(), data)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		fmt.Fprintf(a.io.out, "mcp %s: %s\n", name, text.Line(servers[name].Line()))
 	}
 	if a.trustFile() == "" || a.notSaved != "" {
 		return fmt.Errorf("this cannot be kept: %s", firstSet(a.notSaved, "there is no home folder"))
