@@ -243,7 +243,7 @@ func (c *call) reached() bool {
 		return true
 	}
 	_, key, err := mcp.ParseInvoke(c.tool.Instructions)
-	if err != nil || c.t.recorded[c.executionKey()].Finished {
+	if err != nil || c.t.played != nil || c.t.recorded[c.executionKey()].Finished {
 		return true
 	}
 	running, _ := c.t.s.mcp.Running(key)
