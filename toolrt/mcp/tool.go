@@ -48,7 +48,7 @@ var (
 func (t *Starter) Spec() toolrt.Spec {
 	return toolrt.Spec{Name: t.Name, Description: "Starts the MCP server " + t.Name, Source: "mcp:" + t.Name, Timeout: -1,
 		Confines: t.Config.Command != "" && !t.Ref.Settings,
-		Flags: toolrt.Flags{Parallel: true, Idempotent: true, External: t.Config.URL != ""}}
+		Flags:    toolrt.Flags{Parallel: true, Idempotent: true, External: t.Config.URL != ""}}
 }
 
 // Preview shows what is started, or where it is.
