@@ -13,7 +13,7 @@ import (
 const sessionColumns = `num, id, name, title, program, sub_tool, dir, workspace, model, mode, agent, state,
 	parent, parent_seq, draft, queue, panel, turns, calls,
 	prompt_tokens, completion_tokens, total_tokens, cached_tokens, reasoning_tokens,
-	cost_micros, context_tokens, created_ms, updated_ms, deleted_ms, base_url`
+	cost_micros, context_tokens, created_ms, updated_ms, deleted_ms, base_url, archived_ms`
 
 // sessionRow is a session with its number, by which other tables name it.
 type sessionRow struct {
@@ -23,18 +23,18 @@ type sessionRow struct {
 
 func scanSession(row scanner) (sessionRow, error) {
 	var (
-		s                         sessionRow
-		queue                     string
-		created, updated, deleted sql.NullInt64
+		s                                   sessionRow
+		queue                               string
+		created, updated, deleted, archived sql.NullInt64
 	)
 	err := row.Scan(&s.num, &s.ID, &s.Name, &s.Title, &s.Program, &s.SubTool, &s.Dir, &s.Workspace, &s.Model,
 		&s.Mode, &s.Agent, &s.State, &s.Parent, &s.ParentSeq, &s.Draft, &queue, &s.Panel, &s.Turns, &s.Calls,
 		&s.Usage.PromptTokens, &s.Usage.CompletionTokens, &s.Usage.TotalTokens, &s.Usage.CachedTokens,
-		&s.Usage.ReasoningTokens, &s.CostMicro, &s.Context, &created, &updated, &deleted, &s.BaseURL)
+		&s.Usage.ReasoningTokens, &s.CostMicro, &s.Context, &created, &updated, &deleted, &s.BaseURL, &archived)
 	if err != nil {
 		return sessionRow{}, err
 	}
-	s.Created, s.Updated, s.Deleted = fromMillis(created), fromMillis(updated), fromMillis(deleted)
+	s.Created, s.Updated, s.Deleted, s.Archived = fromMillis(created), fromMillis(updated), fromMillis(deleted), fromMillis(archived)
 	return s, fromJSON("the queue of session "+s.ID, queue, &s.Queue)
 }
 

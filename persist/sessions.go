@@ -129,9 +129,39 @@ type Query struct {
 	Messages bool
 	// IncludeDeleted gives those in the bin too.
 	IncludeDeleted bool
-	Limit          int // at most so many; zero means 100
+	// Archived says which to give: those not put away, or also or only those that are.
+	Archived Archived
+	Limit    int // at most so many; zero means 100
 	// Before, unless nil, gives those after this one in the list: the last of the page before.
 	Before *record.Session
+}
+
+// Archived says whether a list of sessions has those that were put away.
+type Archived int
+
+// The zero value leaves them out.
+const (
+	WithoutArchived Archived = iota
+	WithArchived
+	OnlyArchived
+)
+
+// Archive puts a session away, or takes it back. It does not count as working in it. It fails with
+// [agent.ErrLeased] while another process has the session.
+func (s *Store) Archive(ctx context.Context, id string, archived bool) error {
+	var at time.Time
+	if archived {
+		at = s.stamp()
+	}
+	return s.withSession(ctx, id, func(j *journal) error {
+		return j.write(ctx, "archive", &request{
+			run: func(ctx context.Context, t *statements) error {
+				_, err := t.exec(ctx, `UPDATE sessions SET archived_ms = ? WHERE num = ?`, millis(at), j.num)
+				return err
+			},
+			committed: func() { j.change(func(row *record.Session) { row.Archived = at }) },
+		})
+	})
 }
 
 // Sessions returns the sessions that q chooses, the one last worked in first.
@@ -156,6 +186,13 @@ func (s *Store) Sessions(ctx context.Context, q Query) ([]record.Session, error)
 	}
 	if !q.IncludeDeleted {
 		add("deleted_ms IS NULL")
+	}
+	switch q.Archived {
+	case WithoutArchived:
+		add("archived_ms IS NULL")
+	case OnlyArchived:
+		add("archived_ms IS NOT NULL")
+	case WithArchived:
 	}
 	if q.Before != nil {
 		add("(updated_ms, id) < (?, ?)", q.Before.Updated.UnixMilli(), q.Before.ID)

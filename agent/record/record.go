@@ -56,6 +56,8 @@ type Session struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 	Deleted time.Time `json:"deleted,omitzero"` // zero unless it is in the bin
+	// Archived is when it was put away, zero unless it is: such a session stands in no list.
+	Archived time.Time `json:"archived,omitzero"`
 }
 
 // TurnStatus says how a turn ended.

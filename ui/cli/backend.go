@@ -23,7 +23,10 @@ type backend struct {
 	questions *tui.Questions
 }
 
-var _ tui.Backend = (*backend)(nil)
+var (
+	_ tui.Backend  = (*backend)(nil)
+	_ tui.Archiver = (*backend)(nil)
+)
 
 func (b *backend) Greeting() string {
 	if b.ref != "" {
@@ -74,7 +77,21 @@ func (b *backend) chat(ctx context.Context, journal agent.Journal) (tui.Chat, er
 }
 
 func (b *backend) Sessions(ctx context.Context, all bool, text string) ([]record.Session, error) {
-	q := persist.Query{Text: text, Limit: 500}
+	return b.list(ctx, all, text, persist.WithoutArchived)
+}
+
+// Archived lists the sessions that were put away (tui.Archiver).
+func (b *backend) Archived(ctx context.Context, all bool, text string) ([]record.Session, error) {
+	return b.list(ctx, all, text, persist.OnlyArchived)
+}
+
+// Archive puts a session away, or takes it back (tui.Archiver).
+func (b *backend) Archive(ctx context.Context, id string, archived bool) error {
+	return b.a.store.Archive(ctx, id, archived)
+}
+
+func (b *backend) list(ctx context.Context, all bool, text string, archived persist.Archived) ([]record.Session, error) {
+	q := persist.Query{Text: text, Limit: 500, Archived: archived}
 	if !all {
 		q.Dir = b.a.paths.dir
 	}

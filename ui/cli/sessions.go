@@ -31,9 +31,9 @@ func withApp(cmd *cobra.Command, io streams, f *flags, run func(ctx context.Cont
 
 func sessionsCommand(io streams) *cobra.Command {
 	var f flags
-	cmd := &cobra.Command{Use: "sessions", Short: "List, show, search, rename, fork, export and delete saved chats"}
+	cmd := &cobra.Command{Use: "sessions", Short: "List, show, search, rename, fork, export, archive and delete saved chats"}
 	f.stored(cmd.PersistentFlags())
-	var all, deleted, asJSON bool
+	var all, deleted, archived, asJSON bool
 	list := &cobra.Command{Use: "list [TEXT]", Short: "List the chats of this folder, newest first", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error {
@@ -41,11 +41,18 @@ func sessionsCommand(io streams) *cobra.Command {
 				if all {
 					q.Dir = ""
 				}
+				if archived {
+					q.Archived = persist.OnlyArchived
+				}
+				if deleted {
+					q.Archived = persist.WithArchived
+				}
 				return listSessions(ctx, a, q, asJSON)
 			})
 		}}
 	list.Flags().BoolVarP(&all, "all", "a", false, "of every folder")
 	list.Flags().BoolVar(&deleted, "deleted", false, "those in the bin")
+	list.Flags().BoolVar(&archived, "archived", false, "those that were put away")
 	list.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	show := &cobra.Command{Use: "show ID|NAME", Short: "Print a chat", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,7 +79,8 @@ func sessionsCommand(io streams) *cobra.Command {
 				return a.store.Rename(ctx, row.ID, args[1], row.Name)
 			})
 		}}
-	cmd.AddCommand(list, show, del, undelete, rename, searchCommand(io, &f), forkCommand(io, &f), exportCommand(io, &f))
+	cmd.AddCommand(list, show, del, undelete, rename, searchCommand(io, &f), forkCommand(io, &f), exportCommand(io, &f),
+		archiveCommand(io, &f, true), archiveCommand(io, &f, false), pruneCommand(io, &f))
 	return cmd
 }
 
@@ -95,27 +103,32 @@ func listSessions(ctx context.Context, a *app, q persist.Query, asJSON bool) err
 	fmt.Fprintln(w, "ID\tAGE\tSTATE\tPROGRAM\tNAME\tTITLE")
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, age(time.Since(r.Updated)), stateWord(r.State),
-			text.Line(programName(r.Program)), text.Line(r.Name), text.Line(r.Title))
+			text.Line(programName(r.Program)), text.Line(r.Name), shownTitle(r))
 	}
 	return w.Flush()
 }
 
-// stateWord is what a chat waits for, in a word or two.
+// titleCells is how wide a title is in a list at most.
+const titleCells = 60
+
+// shownTitle is a title for one line of a list. A copy of another chat says whose it is.
+func shownTitle(r record.Session) string {
+	title := text.Cut(text.Line(r.Title), titleCells, "…")
+	if r.Parent != "" {
+		title = fmt.Sprintf("fork of %s: %s", text.Line(r.Parent), title)
+	}
+	return title
+}
+
+// stateWord is what a chat waits for, in capitals where it waits for the person: idle, run, ASK (an
+// approval), CRED (a credential or an answer), STOP (its process ended inside a turn), ERR, done.
 func stateWord(s record.SessionState) string {
 	switch s {
-	case record.StateRun:
-		return "running"
-	case record.StateAsk, record.StateCred:
-		return "asks"
-	case record.StateStop:
-		return "interrupted"
-	case record.StateErr:
-		return "failed"
-	case record.StateDone:
-		return "done"
-	case record.StateIdle:
+	case record.StateAsk, record.StateCred, record.StateStop, record.StateErr:
+		return strings.ToUpper(string(s))
+	case record.StateIdle, record.StateRun, record.StateDone:
 	}
-	return "idle"
+	return text.Line(string(s))
 }
 
 // empty reports whether nothing was ever said in a session.
@@ -211,6 +224,9 @@ func deleteSession(ctx context.Context, a *app, id string, purge bool) error {
 		return sessionError(id, err)
 	}
 	if purge {
+		if !a.sure(fmt.Sprintf("Remove %q for good? It cannot be taken back.", firstSet(row.Title, row.Name, row.ID))) {
+			return errors.New("nothing was removed")
+		}
 		if err := a.store.Purge(ctx, row.ID); err != nil {
 			return fmt.Errorf("delete session %q: %w", id, err)
 		}
@@ -226,7 +242,7 @@ func deleteSession(ctx context.Context, a *app, id string, purge bool) error {
 
 // undeleteSession takes a chat back by its id or the name that it had.
 func undeleteSession(ctx context.Context, a *app, idOrName string) error {
-	rows, err := a.store.Sessions(ctx, persist.Query{Text: idOrName, IncludeDeleted: true, Limit: 1000})
+	rows, err := a.store.Sessions(ctx, persist.Query{Text: idOrName, IncludeDeleted: true, Archived: persist.WithArchived, Limit: 1000})
 	if err != nil {
 		return err
 	}

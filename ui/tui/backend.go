@@ -93,6 +93,15 @@ type Ruled interface {
 	Decisions(ctx context.Context, before int64, limit int) ([]record.Approval, error)
 }
 
+// Archiver is a Backend that can put sessions away: they are kept and can be opened, but stand in no
+// list.
+type Archiver interface {
+	// Archive puts a session away, or takes it back. agent.ErrLeased means another process has it.
+	Archive(ctx context.Context, id string, archived bool) error
+	// Archived lists the sessions that were put away, as Backend.Sessions does the others.
+	Archived(ctx context.Context, all bool, text string) ([]record.Session, error)
+}
+
 // Undoer is a Chat that can take back what tools did to files (/undo, /redo).
 type Undoer interface {
 	// Undo takes back the newest turn that changed files and was not taken back yet. With

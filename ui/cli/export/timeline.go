@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/agent/record"
@@ -23,11 +24,10 @@ type span struct {
 	class    string
 	from, to time.Time
 	waited   time.Duration // before from, for a person
-	depth    int
 }
 
 // timeline draws what a turn did, to scale: the width is the turn's time, and each bar is as long as
-// what it stands for. Requests to models come first, then each call in order.
+// what it stands for, requests to models and calls in the order in which they began.
 func (p *page) timeline(t Turn) {
 	spans := p.spans(t)
 	from, to := t.Started, t.Finished
@@ -72,8 +72,12 @@ func (p *page) span(s span, y int, place func(time.Time) float64) {
 		p.raw("<rect class=\"waited\" x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\"/>", start, y+3, place(s.from)-start, barHeight)
 	}
 	left, width := place(s.from), place(s.to)-place(s.from)
-	p.raw("<rect class=\"ran %s\" x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\" data-ms=\"%d\"><title>%s</title></rect>",
-		s.class, left, y+3, width, barHeight, s.to.Sub(s.from).Milliseconds(), esc(title))
+	shown := fmt.Sprintf("%.3f%%", width)
+	if width == 0 {
+		shown = "1" // a pixel, or nothing would be seen
+	}
+	p.raw("<rect class=\"ran %s\" x=\"%.3f%%\" y=\"%d\" width=\"%s\" height=\"%d\" data-ms=\"%d\"><title>%s</title></rect>",
+		s.class, left, y+3, shown, barHeight, s.to.Sub(s.from).Milliseconds(), esc(title))
 	if left < 60 {
 		p.raw("<text x=\"%.3f%%\" y=\"%d\" dx=\"4\">%s</text>", left+width, y+12, esc(s.label))
 	} else {
@@ -99,6 +103,7 @@ func (p *page) spans(t Turn) []span {
 			list = append(list, callSpan(c))
 		}
 	}
+	slices.SortStableFunc(list, func(a, b span) int { return a.from.Compare(b.from) })
 	return list
 }
 
