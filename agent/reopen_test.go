@@ -41,7 +41,7 @@ func (a altered) Entries(ctx context.Context, turn int) ([]record.Entry, error) 
 
 // A turn that cannot be walked again closes as interrupted and says why; what it had is kept, its
 // open calls are answered, and the next message goes on (design, "Checked").
-func TestTurnThatCannotBeWalkedAgain(t *testing.T) {
+func TestR45TurnThatCannotBeWalkedAgain(t *testing.T) {
 	for name, alter := range map[string]altered{
 		"another version": {turn: func(t *record.Turn) { t.Version++ }},
 		"another request": {entry: func(e *record.Entry) {

@@ -422,7 +422,7 @@ func TestStateJSONRoundTrip(t *testing.T) {
 }
 
 // A denial is an answer for the model and nothing else stops; with nobody to ask it says so.
-func TestDenials(t *testing.T) {
+func TestA13A17R46Denials(t *testing.T) {
 	program := "Name: main\nChat: true\nTools: one, sys.time.now\n\nmain\n---\nName: one\n\n#!/bin/sh\necho ran >> lines\n"
 	for name, c := range map[string]struct {
 		ask    agent.Authorizer
@@ -468,7 +468,7 @@ func (a answering) Authorize(ctx context.Context, q agent.ApprovalQuestion) (age
 
 // "session" on the first question answers the third, which its rule covers, and not the second
 // (P-06).
-func TestP06SessionRuleAnswersWaitingQuestions(t *testing.T) {
+func TestA5P06SessionRuleAnswersWaitingQuestions(t *testing.T) {
 	r := newRig(t, "Name: main\nChat: true\nTools: sys.exec\n\nmain", inOrder(map[string][]model.Reply{"main": {
 		calling(`exec {"command":"echo a"}`, `exec {"command":"echo b"}`, `exec {"command":"echo a"}`), says("done")}}))
 	r.policy.SetMode("ask")

@@ -59,7 +59,7 @@ func TestR25PartialOutputIsItsLastPart(t *testing.T) {
 	}
 }
 
-func TestDenialError(t *testing.T) {
+func TestR48DenialError(t *testing.T) {
 	for _, c := range []struct {
 		d    Decision
 		want string

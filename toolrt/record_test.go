@@ -117,7 +117,7 @@ func TestR54StoreThatFailsBeforeTheStart(t *testing.T) {
 	}
 }
 
-func TestStoreThatFailsAtTheEnd(t *testing.T) {
+func TestR53StoreThatFailsAtTheEnd(t *testing.T) {
 	full := errors.New("disk full")
 	r := newRuntime(t, Options{Recorder: recorderFunc(func(ctx context.Context, _ Execution, run func(context.Context) *Outcome) (*Outcome, error) {
 		return run(ctx), full

@@ -56,7 +56,7 @@ func TestR57OtherTextsKeepTheirCharacters(t *testing.T) {
 	}
 }
 
-func TestR57BinaryData(t *testing.T) {
+func TestR41R57BinaryData(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 2000)
 	for _, form := range []TextForm{FormText, FormTerminal, FormScript} {
 		if got, want := cleanText(png, form), "[binary data: image/png, 2,008 bytes]"; got != want {

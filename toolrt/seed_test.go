@@ -78,7 +78,7 @@ func TestSeedHandlesToolFailure(t *testing.T) {
 	}
 }
 
-func TestSeedEmptyBatchReturnsEmpty(t *testing.T) {
+func TestR1SeedEmptyBatchReturnsEmpty(t *testing.T) {
 	got, err := newRuntime(t, Options{}).ExecuteBatch(t.Context(), nil)
 	if got == nil || len(got) != 0 || err != nil {
 		t.Errorf("got %v, %v", got, err)

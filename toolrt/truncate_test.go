@@ -125,7 +125,7 @@ func randomText(rng *rand.Rand) string {
 	return b.String()
 }
 
-func TestR58ToR62Property(t *testing.T) {
+func TestR58R59R60R61R62Property(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		checkTruncation(t, randomText(rng), Limits{Lines: rng.IntN(100), Bytes: rng.IntN(5000), Head: rng.Float64()})

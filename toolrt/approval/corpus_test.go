@@ -97,8 +97,8 @@ func corpusCases(t testing.TB) []corpusCase {
 	return out
 }
 
-// TestCorpus holds P-01, P-04 and A6 to A9: each command gets its verdict under each rule set.
-func TestCorpus(t *testing.T) {
+// TestA6A7A8P01P04Corpus holds P-01, P-04 and A6 to A9: each command gets its verdict under each rule set.
+func TestA6A7A8P01P04Corpus(t *testing.T) {
 	policies := corpusPolicies(t)
 	cases := corpusCases(t)
 	if len(cases) < 150 {

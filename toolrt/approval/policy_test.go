@@ -422,7 +422,7 @@ func TestA12Choices(t *testing.T) {
 	}
 }
 
-func TestPartsSayWhichOneAsks(t *testing.T) {
+func TestA11PartsSayWhichOneAsks(t *testing.T) {
 	p, _ := setup(t, ModeAsk, "allow sys.exec(git *)")
 	command := "git status && rm -rf x"
 	v := p.Judge(exec(command))

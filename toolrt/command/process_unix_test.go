@@ -133,7 +133,7 @@ func pids(t *testing.T, text string) []int {
 
 func isRunning(pid int) bool { _, ok := startTime(pid); return ok }
 
-func TestT03CancelEndsTheTree(t *testing.T) {
+func TestR31T03CancelEndsTheTree(t *testing.T) {
 	tests := []struct {
 		name, script string
 		want         time.Duration // at most

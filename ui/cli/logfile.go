@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"parley/agent/credential"
 )
 
 // maxLog is the size at which the log is begun anew; one old file is kept.
@@ -38,7 +40,7 @@ func (r redactingWriter) Write(p []byte) (int, error) {
 	if r.a.redactor != nil {
 		text = r.a.redactor.Redact(text)
 	}
-	if _, err := io.WriteString(r.w, text); err != nil {
+	if _, err := io.WriteString(r.w, credential.MaskPatterns(text)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
