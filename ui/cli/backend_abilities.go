@@ -31,6 +31,7 @@ var (
 	_ tui.Exporter   = (*backend)(nil)
 	_ tui.Reporter   = (*backend)(nil)
 	_ tui.Catalogue  = (*backend)(nil)
+	_ tui.Previewer  = (*backend)(nil)
 )
 
 // Entries reads the effects of a turn (tui.Journaled).
@@ -263,4 +264,9 @@ func (b *backend) ModelInfos(ctx context.Context) ([]model.Info, error) {
 		infos = append(infos, info)
 	}
 	return infos, err
+}
+
+// Preview returns the end of a session's conversation (tui.Previewer).
+func (b *backend) Preview(ctx context.Context, id string, limit int) ([]record.Message, error) {
+	return b.a.store.ShownMessages(ctx, id, 0, limit)
 }

@@ -100,3 +100,9 @@ type Catalogue interface {
 	// ModelInfos describes the models that can be chosen; unknown figures are zero.
 	ModelInfos(ctx context.Context) ([]model.Info, error)
 }
+
+// Previewer is a Backend that looks into sessions without opening them.
+type Previewer interface {
+	// Preview returns up to limit messages at the end of a session's conversation, oldest first.
+	Preview(ctx context.Context, id string, limit int) ([]record.Message, error)
+}

@@ -142,6 +142,7 @@ type fakeChat struct {
 	kept      kept
 	keeps     int
 	closed    bool
+	entries   map[int][]record.Entry // what the journal gives, by turn
 	canceled  []string
 	compacted []string
 	back      []string
@@ -331,6 +332,12 @@ func (c *fakeChat) Calls(_ context.Context, from, to int) ([]record.Call, error)
 func (c *fakeChat) Inner(context.Context, string) ([]record.Message, error) { return nil, nil }
 func (c *fakeChat) Output(_ context.Context, path string) (string, error) {
 	return "whole output of " + path, nil
+}
+
+func (c *fakeChat) Entries(_ context.Context, turn int) ([]record.Entry, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[turn], nil
 }
 
 func (c *fakeChat) Close() error {

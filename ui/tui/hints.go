@@ -99,9 +99,12 @@ func (m *screen) hints() []hint {
 		return []hint{{"Enter", "Enter", "choose"}, {"Esc", "Esc", "close"}, {"Up/Down", "Up/Dn", "move"}}
 	case m.page == pageReader:
 		return []hint{{"Esc", "Esc", "back"}, {"PgUp/PgDn", "PgUp/Dn", "scroll"}}
+	case m.page == pageTimeline:
+		return slices.Concat(m.pair(keymap.TimeBack, keymap.TimeOn, "step"), m.pair(keymap.TimePrevTurn, keymap.TimeNextTurn, "turn"),
+			m.of(keymap.TimeShow, keymap.TimeFork), []hint{{"Esc", "Esc", "back"}}, m.of(keymap.TimeDiff, keymap.TimePlay))
 	case m.page == pagePicker:
-		return m.of(keymap.PickerOpen, keymap.PickerSearch, keymap.PickerAll, keymap.PickerNew, keymap.PickerRename,
-			keymap.PickerDelete, keymap.PickerPreview, keymap.PickerBack)
+		return m.of(keymap.PickerOpen, keymap.PickerSearch, keymap.PickerAll, keymap.PickerPreview, keymap.PickerNew, keymap.PickerFork,
+			keymap.PickerRename, keymap.PickerTimeline, keymap.PickerExport, keymap.PickerDelete, keymap.PickerSort, keymap.PickerBack)
 	case m.find != nil:
 		return []hint{{"Enter", "Enter", "search"}, {"Esc", "Esc", "close"}}
 	case m.composer.Searching():

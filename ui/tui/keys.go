@@ -33,6 +33,8 @@ func (m *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.readerKey(msg)
 	case m.page == pagePicker:
 		return m.pickerKey(msg)
+	case m.page == pageTimeline:
+		return m.timelineKey(msg)
 	case a == keymap.LeaderKey:
 		return m.startLeader()
 	case m.find != nil:
@@ -185,7 +187,12 @@ func (m *screen) escape(msg tea.KeyPressMsg) tea.Cmd {
 	case m.choice != nil:
 		m.closeChoice()
 	case m.page == pageReader:
-		m.page = pageChat
+		return m.closeReader()
+	case m.page == pageTimeline && m.timeline.full:
+		m.timeline.full = false
+	case m.page == pageTimeline:
+		m.page, m.timeline.playing = pageChat, false
+		return m.rearm()
 	case m.page == pagePicker:
 		return m.pickerKey(msg)
 	case m.find != nil:
@@ -202,7 +209,27 @@ func (m *screen) escape(msg tea.KeyPressMsg) tea.Cmd {
 	case m.session.running:
 		return m.interrupt()
 	default:
-		m.note = note{}
+		return m.escapeNothing()
+	}
+	return nil
+}
+
+// rewindTwice is how long the first Esc of two counts.
+const rewindTwice = 600 * time.Millisecond
+
+// escapeNothing is Esc where there is nothing to close, deny or interrupt: twice on an empty composer
+// it opens the timeline.
+func (m *screen) escapeNothing() tea.Cmd {
+	m.note = note{}
+	now := m.opts.Now()
+	again := now.Before(m.rewindAt)
+	m.rewindAt = time.Time{}
+	switch {
+	case m.session.chat == nil || !m.composer.Empty():
+	case again:
+		return m.commandTimeline("")
+	default:
+		m.rewindAt = now.Add(rewindTwice)
 	}
 	return nil
 }
@@ -219,7 +246,7 @@ func (m *screen) cancel(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case again:
 		return tea.Quit
-	case m.leader.on, m.choice != nil, m.page == pageReader, m.find != nil, m.composer.Searching():
+	case m.leader.on, m.choice != nil, m.page == pageReader, m.page == pageTimeline, m.find != nil, m.composer.Searching():
 		return m.escape(msg)
 	case m.page == pageChat && !m.asking.armed && !m.composer.Empty():
 		m.composer.Clear()
@@ -247,7 +274,7 @@ func (m *screen) suspend() tea.Cmd {
 // paste gives pasted text to the line that is being written.
 func (m *screen) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
-	case m.choice != nil, m.page == pageReader:
+	case m.choice != nil, m.page == pageReader, m.page == pageTimeline:
 	case m.page == pagePicker:
 		return m.picker.Update(msg)
 	case m.find != nil:

@@ -111,6 +111,9 @@ func (m *screen) drawBody(w, h int) ([]string, *tea.Cursor) {
 	switch {
 	case m.page == pageReader:
 		return m.readerLines(w, h), nil
+	case m.page == pageTimeline:
+		note := m.noteLines(w, h/3)
+		return append(m.timelineLines(w, h-len(note)), note...), nil
 	case m.page == pagePicker:
 		note := m.noteLines(w, h/3)
 		m.picker.SetSize(w, h-len(note))

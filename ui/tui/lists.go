@@ -156,6 +156,22 @@ func (m *screen) pickerMessage(msg tea.Msg) (tea.Cmd, bool) {
 			return nil, true
 		}
 		return m.open(func(ctx context.Context) (Chat, error) { return backend.Open(ctx, msg.ID) }), true
+	case picker.Fork:
+		return m.fork(msg.ID, 0), true
+	case picker.Timeline:
+		m.timelineAfter = true
+		if m.session.chat != nil && msg.ID == m.session.row.ID {
+			m.page = pageChat
+			return m.openTimeline(), true
+		}
+		return m.open(func(ctx context.Context) (Chat, error) { return backend.Open(ctx, msg.ID) }), true
+	case picker.Export:
+		if e, ok := backend.(Exporter); ok {
+			return m.export(e, msg.Session, e.ExportFormats()[0]), true
+		}
+		return m.cannot("write sessions to files"), true
+	case picker.Preview:
+		return m.preview(msg.ID), true
 	case picker.New:
 		return m.open(backend.New), true
 	case picker.Back:
@@ -174,6 +190,43 @@ func (m *screen) pickerMessage(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
+// openTimeline opens the timeline if that was what the session was opened for.
+func (m *screen) openTimeline() tea.Cmd {
+	if !m.timelineAfter {
+		return nil
+	}
+	m.timelineAfter = false
+	return m.commandTimeline("")
+}
+
+// previewMessages is how many messages of a session its preview shows at most.
+const previewMessages = 8
+
+// preview reads the end of a session's conversation.
+func (m *screen) preview(id string) tea.Cmd {
+	p, ok := m.opts.Backend.(Previewer)
+	if !ok {
+		return nil
+	}
+	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+		messages, err := p.Preview(ctx, id, previewMessages)
+		return previewRead{id, messages, err}
+	})
+}
+
+type previewRead struct {
+	id       string
+	messages []record.Message
+	err      error
+}
+
+func (p previewRead) apply(m *screen) tea.Cmd {
+	if p.err == nil { // a session that has gone is told of when it is opened
+		m.picker.SetPreview(p.id, p.messages)
+	}
+	return nil
+}
+
 type sessionsListed struct {
 	tag  int
 	list []record.Session
@@ -181,8 +234,7 @@ type sessionsListed struct {
 }
 
 func (s sessionsListed) apply(m *screen) tea.Cmd {
-	m.picker.SetSessions(s.tag, s.list, s.err)
-	return nil
+	return m.picker.SetSessions(s.tag, s.list, s.err)
 }
 
 // rename gives a session a title.

@@ -16,6 +16,7 @@ type reader struct {
 	// lines, unless nil, makes the lines for a width in place of body.
 	lines func(w int) []string
 	top   int
+	back  page // what comes when it is closed; the chat unless said
 
 	width int // what follows is of that width
 	drawn []string
@@ -46,10 +47,15 @@ func (m *screen) readerKey(msg tea.KeyPressMsg) tea.Cmd {
 	case m.keys.Find(keymap.Global, msg) == keymap.PageUp:
 		r.top -= page
 	default:
-		m.page = pageChat
-		return m.rearm()
+		return m.closeReader()
 	}
 	return nil
+}
+
+// closeReader goes back to what was there before.
+func (m *screen) closeReader() tea.Cmd {
+	m.page = m.reader.back
+	return m.rearm()
 }
 
 // readerLines draws the page in h lines.

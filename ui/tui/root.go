@@ -185,6 +185,7 @@ const (
 	pageChat page = iota
 	pagePicker
 	pageReader
+	pageTimeline
 )
 
 // screen is the root: it owns size and focus, and gives each message to whom it concerns.
@@ -210,10 +211,13 @@ type screen struct {
 	panel      *panel.Model
 	picker     *picker.Model
 	reader     reader
-	choice     *choice
-	suggest    suggest
-	leader     leader
-	find       *composer.Model // the search line of the chat, nil when closed
+	timeline   timeline
+	// timelineAfter says that the timeline is what a session is being opened for.
+	timelineAfter bool
+	choice        *choice
+	suggest       suggest
+	leader        leader
+	find          *composer.Model // the search line of the chat, nil when closed
 
 	session   session
 	asking    asking
@@ -222,6 +226,7 @@ type screen struct {
 	keep      keeper
 	ticking   bool
 	leaveAt   time.Time // a second Ctrl+C before this leaves
+	rewindAt  time.Time // a second Esc before this opens the timeline
 	started   bool      // the first session was opened
 	early     []string  // messages sent before it was
 	failure   *PanicError

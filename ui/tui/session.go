@@ -93,7 +93,7 @@ func (o chatOpened) take(m *screen) tea.Cmd {
 	if early != "" {
 		m.composer.Paste(early)
 	}
-	return tea.Batch(leave, m.waitEvents(), m.loadShown(0))
+	return tea.Batch(leave, m.waitEvents(), m.loadShown(0), m.openTimeline())
 }
 
 // leaveChat keeps and closes the chat on screen.

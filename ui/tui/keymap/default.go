@@ -38,6 +38,18 @@ const (
 	LeaderBackground  Action = "leader.background"
 	LeaderSearch      Action = "leader.search"
 
+	TimeBack     Action = "timeline.back"
+	TimeOn       Action = "timeline.on"
+	TimePrevTurn Action = "timeline.previousTurn"
+	TimeNextTurn Action = "timeline.nextTurn"
+	TimeFirst    Action = "timeline.first"
+	TimeLast     Action = "timeline.last"
+	TimeShow     Action = "timeline.show"
+	TimeFork     Action = "timeline.fork"
+	TimeDiff     Action = "timeline.diff"
+	TimePlay     Action = "timeline.play"
+	TimeNow      Action = "timeline.now"
+
 	ListDown   Action = "list.down"
 	ListUp     Action = "list.up"
 	ListPgDown Action = "list.pageDown"
@@ -99,13 +111,19 @@ const (
 	PickerAll     Action = "sessions.all"
 	PickerSearch  Action = "sessions.search"
 	PickerNew     Action = "sessions.new"
-	PickerDown    Action = "sessions.down"
-	PickerUp      Action = "sessions.up"
-	PickerPgDown  Action = "sessions.pageDown"
-	PickerPgUp    Action = "sessions.pageUp"
-	PickerTop     Action = "sessions.top"
-	PickerEnd     Action = "sessions.end"
-	PickerBack    Action = "sessions.back"
+
+	PickerFork     Action = "sessions.fork"
+	PickerTimeline Action = "sessions.timeline"
+	PickerExport   Action = "sessions.export"
+	PickerSort     Action = "sessions.sort"
+
+	PickerDown   Action = "sessions.down"
+	PickerUp     Action = "sessions.up"
+	PickerPgDown Action = "sessions.pageDown"
+	PickerPgUp   Action = "sessions.pageUp"
+	PickerTop    Action = "sessions.top"
+	PickerEnd    Action = "sessions.end"
+	PickerBack   Action = "sessions.back"
 )
 
 // The editing actions of the composer.
@@ -136,7 +154,7 @@ const (
 func Default() *Map {
 	var rows []Binding
 	for _, group := range [][]Binding{
-		composerKeys(), globalKeys(), chatKeys(), panelKeys(), dialogKeys(), pickerKeys(), listKeys(), leaderKeys(), editKeys(),
+		composerKeys(), globalKeys(), chatKeys(), panelKeys(), dialogKeys(), pickerKeys(), timelineKeys(), listKeys(), leaderKeys(), editKeys(),
 	} {
 		rows = append(rows, group...)
 	}
@@ -281,6 +299,10 @@ func pickerKeys() []Binding {
 		row(Picker, PickerPreview, "preview", "show what is known of it", "space"),
 		row(Picker, PickerNew, "new", "start a new session", "n"),
 		row(Picker, PickerRename, "rename", "rename", "r"),
+		row(Picker, PickerFork, "fork", "go on in a copy", "f"),
+		row(Picker, PickerTimeline, "timeline", "open it and step through it", "t"),
+		row(Picker, PickerExport, "export", "write it to a file of the working folder", "e"),
+		row(Picker, PickerSort, "sort", "sort by last use, beginning or title", "s"),
 		row(Picker, PickerDelete, "delete", "delete (asks y or n; kept in the bin for 7 days)", "d"),
 		row(Picker, PickerUndo, "undo", "take the last deleted one back", "u"),
 		row(Picker, PickerAll, "all", "this folder's sessions, or all", "tab"),
@@ -292,6 +314,22 @@ func pickerKeys() []Binding {
 		row(Picker, PickerTop, "top", "to the first", "g", "home"),
 		row(Picker, PickerEnd, "end", "to the last", "G", "end"),
 		row(Picker, PickerBack, "back", "back, or leave", "esc", "q"),
+	}
+}
+
+func timelineKeys() []Binding {
+	return []Binding{
+		row(Timeline, TimeBack, "step", "a step back", "left", "up", "k"),
+		row(Timeline, TimeOn, "step", "a step on", "right", "down", "j"),
+		row(Timeline, TimePrevTurn, "turn", "the turn before", "["),
+		row(Timeline, TimeNextTurn, "turn", "the turn after", "]"),
+		row(Timeline, TimeFirst, "first", "to the first step", "home", "g"),
+		row(Timeline, TimeLast, "last", "to the last step", "end", "G"),
+		row(Timeline, TimeShow, "show", "the conversation as it was there, over the whole page", "enter"),
+		row(Timeline, TimeFork, "fork", "go on from here in a copy (from the beginning of the turn)", "f"),
+		row(Timeline, TimeDiff, "since", "what has happened since", "D"),
+		row(Timeline, TimePlay, "play", "play, or stop", "p"),
+		row(Timeline, TimeNow, "now", "back to now", "q"),
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	Panel      Context = "Call panel"
 	Picker     Context = "Sessions"
 	Lists      Context = "Lists"
+	Timeline   Context = "Timeline"
 	Leader     Context = "Leader"
 	Approval   Context = "Authorization"
 	Batch      Context = "Batch"

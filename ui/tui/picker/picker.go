@@ -33,6 +33,15 @@ type Delete struct{ ID string }
 // Undelete asks to take a session back from the bin.
 type Undelete struct{ ID string }
 
+// Fork asks to go on in a copy of a session.
+type Fork struct{ ID string }
+
+// Timeline asks to step through a session.
+type Timeline struct{ ID string }
+
+// Export asks to write a session to a file.
+type Export struct{ Session record.Session }
+
 // Query asks for the sessions of this folder, or all, that hold the text; the answer goes to
 // SetSessions with the same tag.
 type Query struct {
@@ -68,7 +77,9 @@ type Model struct {
 	text     string
 	tag      int
 	loading  bool
-	sessions []record.Session
+	found    []record.Session // the answer
+	sessions []record.Session // those of it that the search line leaves, in order
+	order    order
 	cursor   string // id of the chosen one
 	top      int
 	current  string // id of the session that is open behind the list
@@ -77,7 +88,10 @@ type Model struct {
 	entry   entry
 	preview bool // in one column: the facts instead of the list
 	deleted *record.Session
-	notice  string
+
+	previewOf string // whose messages are here
+	messages  []record.Message
+	notice    string
 }
 
 // NewModel returns an empty list for the sessions of this folder. Start asks for them.
@@ -105,23 +119,27 @@ func (m *Model) SetSize(w, h int) { m.w, m.h = max(w, 0), max(h, 0) }
 func (m *Model) SetNotice(line string) { m.notice = line }
 
 // SetSessions gives the answer to a Query. An answer to an older one is ignored.
-func (m *Model) SetSessions(tag int, sessions []record.Session, err error) {
+// The command asks for the preview of the chosen one.
+func (m *Model) SetSessions(tag int, sessions []record.Session, err error) tea.Cmd {
 	if tag != m.tag {
-		return
+		return nil
 	}
 	m.loading = false
 	if err != nil {
 		m.notice = "the sessions cannot be listed: " + err.Error()
-		return
+		return nil
 	}
-	m.sessions = sessions
+	m.found, m.sessions = sessions, nil
+	m.narrow()
+	return m.wantPreview()
 }
 
 // query asks for what is to be listed.
 func (m *Model) query() tea.Cmd {
 	m.tag++
 	m.loading = true
-	q := Query{All: m.all, Text: m.text, Tag: m.tag}
+	q := Query{All: m.all, Tag: m.tag}
+	q.Text, _ = split(m.text)
 	return func() tea.Msg { return q }
 }
 
@@ -138,6 +156,10 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		if m.entry == entrySearch || m.entry == entryRename {
 			m.input.Update(msg)
 			return m.typed()
+		}
+	case previewDue:
+		if s := m.chosen(); s != nil && s.ID == msg.id {
+			return send(Preview{msg.id})
 		}
 	case searchDue:
 		if msg.tag == m.tag && m.entry == entrySearch {
@@ -157,7 +179,8 @@ func (m *Model) Key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return m.inputKey(a, msg)
 	}
 	m.notice = ""
-	return m.listKey(a)
+	cmd, ok := m.listKey(a)
+	return tea.Batch(cmd, m.wantPreview()), ok
 }
 
 // inputKey takes keys while a line is typed.
@@ -196,6 +219,7 @@ func (m *Model) typed() tea.Cmd {
 		return nil
 	}
 	m.text = m.input.Value()
+	m.narrow()
 	m.tag++
 	tag := m.tag
 	return tea.Tick(searchWait, func(time.Time) tea.Msg { return searchDue{tag} })
@@ -234,6 +258,13 @@ func (m *Model) listKey(a keymap.Action) (tea.Cmd, bool) {
 	case keymap.PickerSearch:
 		m.entry = entrySearch
 		m.input.Reset(m.text)
+	case keymap.PickerSort:
+		m.order = (m.order + 1) % orders
+		m.order.sorted(m.sessions)
+	case keymap.PickerFork, keymap.PickerTimeline, keymap.PickerExport:
+		if s != nil {
+			return m.concerning(a, *s), true
+		}
 	case keymap.PickerRename:
 		if s != nil {
 			m.entry = entryRename
@@ -257,6 +288,17 @@ func (m *Model) listKey(a keymap.Action) (tea.Cmd, bool) {
 		return nil, m.move(a)
 	}
 	return nil, true
+}
+
+// concerning asks for what is done with a whole session.
+func (m *Model) concerning(a keymap.Action, s record.Session) tea.Cmd {
+	switch a {
+	case keymap.PickerFork:
+		return send(Fork{s.ID})
+	case keymap.PickerTimeline:
+		return send(Timeline{s.ID})
+	}
+	return send(Export{s})
 }
 
 func (m *Model) open() tea.Cmd {

@@ -60,7 +60,13 @@ func (m *Model) titleLine() string {
 		here, all = " this folder ", "[all]"
 	}
 	left := " " + m.style.Title.Render("Sessions") + "   " + m.style.Accent.Render(here+" "+all)
+	if m.w >= 60 {
+		left += m.style.Muted.Render("   sort: " + m.order.String())
+	}
 	right := fmt.Sprintf("%d shown ", len(m.sessions))
+	if len(m.found) > len(m.sessions) {
+		right = fmt.Sprintf("%d shown / %d ", len(m.sessions), len(m.found))
+	}
 	if m.loading && len(m.sessions) == 0 {
 		right = "reading " + m.style.Glyphs.Ellipsis + " "
 	}
@@ -79,7 +85,7 @@ func (m *Model) searchLine() string {
 	if m.text != "" {
 		return " / " + text.Line(m.text)
 	}
-	return m.style.Muted.Render(" / title, program, text")
+	return text.Fit(m.style.Muted.Render(" / title, program, text   agent: state: before: tool: file: id:"), m.w, "")
 }
 
 // Cursor is where the caret stands while a line is typed, nil otherwise.
@@ -204,6 +210,9 @@ func (m *Model) facts(w, h int) []string {
 	var lines []string
 	if s := m.chosen(); s != nil {
 		lines = m.factLines(*s, w)
+		if more := m.previewLines(*s, w, h-len(lines)-1); len(more) > 0 {
+			lines = append(append(lines, ""), more...)
+		}
 	}
 	for len(lines) < h {
 		lines = append(lines, "")
