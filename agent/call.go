@@ -46,6 +46,8 @@ type call struct {
 	// shown says that the person talks to this call, or would if it were the deepest: the program's
 	// own, and every chat below it, through whatever calls.
 	shown bool
+	// filtered says that output filters change what the person gets to see.
+	filtered bool
 	// wasOpen says that the call was open when the turn began.
 	wasOpen bool
 
@@ -107,6 +109,7 @@ func (t *turn) newCall(parent *call, st *callState) (*call, error) {
 
 // open gives the call its model and its conversation and makes it known to the turn.
 func (c *call) open() error {
+	c.filtered = len(c.t.prg.OutputFilters(c.tool)) > 0
 	if c.tool.IsPrompt() || c.tool.IsNoop() {
 		var err error
 		if c.model, err = c.t.modelFor(c.tool); err != nil {

@@ -140,6 +140,9 @@ func (c *call) stream(d model.Delta) {
 		Shown: c.shown, Agent: c.name(), Call: d.Index, Name: d.Name}
 	switch d.Kind {
 	case model.DeltaText:
+		if c.filtered {
+			return // nobody sees it before the filters have (Q36)
+		}
 		piece.Kind = monitor.PieceText
 	case model.DeltaReasoning:
 		piece.Kind = monitor.PieceReasoning

@@ -56,12 +56,27 @@ func (c *conversation) hash() string { return c.chain[len(c.chain)-1] }
 func (c *call) append(m model.Message) record.Message {
 	m = validMessage(m)
 	row := record.Message{Conversation: c.path, Index: len(c.conv.messages), Turn: c.t.row.Number,
-		Agent: c.name(), Shown: c.shown, Label: c.labelPrefix(), Message: m, Time: c.t.s.now()}
+		Agent: c.name(), Shown: c.shown && !c.hides(m), Label: c.labelPrefix(), Message: m, Time: c.t.s.now()}
 	if m.Role == model.Assistant {
 		row.Model = c.model.Ref()
 	}
 	c.conv.add(m)
 	return row
+}
+
+// hides reports whether a message is not for the person's eyes as it is: the text of a tool with output
+// filters is shown as they leave it (Q36).
+func (c *call) hides(m model.Message) bool {
+	return c.filtered && m.Role == model.Assistant && m.Text() != ""
+}
+
+// showFiltered puts what the output filters have made of the reply into the conversation on screen.
+func (c *call) showFiltered(text string) {
+	if !c.shown || !c.filtered || c.conv == nil || text == "" {
+		return
+	}
+	c.t.queue(record.Rows{Messages: []record.Message{{Conversation: c.path + "/filtered", Index: c.state.Rounds, Turn: c.t.row.Number,
+		Agent: c.name(), Shown: true, Message: model.TextMessage(model.Assistant, c.t.s.redact(text)), Model: c.model.Ref(), Time: c.t.s.now()}}})
 }
 
 // validMessage replaces invalid UTF-8 in a message, so that it is the same after it was stored and

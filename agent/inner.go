@@ -130,6 +130,7 @@ func (c *call) outputFilters(ctx context.Context, st *callState) error {
 	} else {
 		st.Result = &result
 	}
+	c.showFiltered(result)
 	return nil
 }
 

@@ -168,7 +168,7 @@ func collect(t *testing.T, r *monitor.Reader, f func(monitor.Event)) {
 
 // The vectors "Messages" of section 11: {} as input of an entry that is no chat is kept in the
 // conversation; a chat has no user message at all, so nothing is asked.
-func TestEmptyObjectAsInput(t *testing.T) {
+func TestV11_5EmptyObjectAsInput(t *testing.T) {
 	for kind, want := range map[string]string{"": "user: {}\nassistant: ok", "Chat: true\n": "assistant: ok"} {
 		r := newRig(t, "Name: main\n"+kind+"\nhi", inOrder(map[string][]model.Reply{"hi": {says("ok")}}))
 		s := r.open()
@@ -181,7 +181,7 @@ func TestEmptyObjectAsInput(t *testing.T) {
 }
 
 // The vector "Sharing" of section 11.
-func TestSharingVector(t *testing.T) {
+func TestV11_10SharingAsRequested(t *testing.T) {
 	r := newRig(t, `Name: main
 Chat: true
 Tools: a

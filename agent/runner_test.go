@@ -93,7 +93,7 @@ func TestBackEndsTheInnerChat(t *testing.T) {
 
 // The vectors of section 11: a chat finish ends a chat with its message; without a chat the whole
 // run ends with the prefix.
-func TestChatFinish(t *testing.T) {
+func TestV11_9ChatFinish(t *testing.T) {
 	for kind, want := range map[string]string{"Chat: true": "bye", "": "CHAT FINISH: bye"} {
 		r := newRig(t, "Name: main\n"+kind+"\nTools: sys.chat.finish\n\nmain", inOrder(map[string][]model.Reply{
 			"main": {calling(`chatFinish {"return":"bye"}`)}}))
@@ -107,7 +107,7 @@ func TestChatFinish(t *testing.T) {
 
 // A model that always calls a tool is called 51 times; then the limit's text is the reply and the
 // chat stays open.
-func TestLimitOfToolRounds(t *testing.T) {
+func TestV11_9LimitOfToolRounds(t *testing.T) {
 	r := newRig(t, "Name: main\nChat: true\nTools: sys.time.now\n\nmain",
 		func(context.Context, model.Request, func(model.Delta)) (model.Reply, error) {
 			return calling("timeNow {}"), nil
@@ -180,7 +180,7 @@ printf '%s' "$GPTSCRIPT_INPUT"
 	}
 }
 
-func TestInputFilterAndContextVectors(t *testing.T) {
+func TestV11_5MessagesV11_7InputFilters(t *testing.T) {
 	r := newRig(t, `Name: main
 Chat: true
 Context: c2, c1
@@ -215,7 +215,7 @@ printf '%s' "$GPTSCRIPT_INPUT"
 	}
 }
 
-func TestSysCallVector(t *testing.T) {
+func TestV11_8SysCall(t *testing.T) {
 	r := newRig(t, `Name: main
 Tools: caller
 

@@ -16,7 +16,8 @@ import (
 func (c *call) runtimeTool() (toolrt.Tool, error) {
 	t := c.tool
 	readOnly, parallel, idempotent, timeout := t.Flags()
-	flags := toolrt.Flags{ReadOnly: readOnly, Parallel: parallel || readOnly, Idempotent: idempotent}
+	// Contexts run side by side (Q29): telling the model something is all that they are for.
+	flags := toolrt.Flags{ReadOnly: readOnly, Parallel: parallel || readOnly || c.state.Category == categoryContext, Idempotent: idempotent}
 	switch t.Kind() {
 	case program.KindBuiltin:
 		tool, ok := c.t.s.o.Builtins.Get(t.BuiltinName())

@@ -149,8 +149,8 @@ func TestLoadStdin(t *testing.T) {
 	}
 }
 
-// TestVectors11References holds the references of section 11.
-func TestVectors11References(t *testing.T) {
+// TestV11_4References holds the references of section 11.
+func TestV11_4References(t *testing.T) {
 	const lib = "\n-- lib.gpt --\nName: alpha\na\n---\nName: beta\nb\n---\nName: Gamma\nc\n---\nName: a/x\nd\n---\nName: noop\n"
 	for ref, want := range map[string]string{
 		"BETA from lib.gpt":          "beta",

@@ -21,7 +21,7 @@ func TestManyCollisions(t *testing.T) {
 	}
 }
 
-func TestVectors11Normalisation(t *testing.T) {
+func TestV11_2Normalisation(t *testing.T) {
 	for name, want := range map[string]string{
 		"my tool": "myTool", "My-Tool": "myTool", "BOB": "BOB", "sys.http.get": "httpGet",
 		"github.com/foo/bar-baz": "barBaz", "a b from c.gpt": "aB", "x_Y": "xY", "données": "donnees",

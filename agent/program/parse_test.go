@@ -19,8 +19,8 @@ func parseText(t *testing.T, src string) *Document {
 	return doc
 }
 
-// TestVectors11Parsing holds the table of section 11.
-func TestVectors11Parsing(t *testing.T) {
+// TestV11_1Parsing holds the table of section 11.
+func TestV11_1Parsing(t *testing.T) {
 	hello := parseText(t, "!!hello")
 	if len(hello.Tools()) != 0 || hello.Nodes[0].TextNode.Text != "!!hello\n" {
 		t.Errorf("!!hello in the first block must be a text block, got %+v", hello.Nodes)

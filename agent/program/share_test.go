@@ -2,8 +2,8 @@ package program
 
 import "testing"
 
-// TestVectors11Sharing is the last vector of section 11.
-func TestVectors11Sharing(t *testing.T) {
+// TestV11_10Sharing is the last vector of section 11.
+func TestV11_10Sharing(t *testing.T) {
 	p := loadText(t, `tools: a
 agents: b
 

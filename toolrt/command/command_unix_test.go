@@ -43,7 +43,7 @@ func body(text string) *Tool {
 	return &Tool{Name: "t", Interpreter: interpreter, Script: script}
 }
 
-func TestToolVectors(t *testing.T) {
+func TestV11_6Commands(t *testing.T) {
 	t.Setenv("HOME", "/the/home")
 	tests := []struct {
 		name, body, input, want string

@@ -55,7 +55,7 @@ func TestHTTPGet(t *testing.T) {
 	check(t, call, "sys.http.get", `{}`, `Failed to fetch URL : Get "": unsupported protocol scheme ""`, true)
 }
 
-func TestHTTPPost(t *testing.T) {
+func TestQ21PostReturnsTheAnswer(t *testing.T) {
 	u := server(t)
 	call := toolrt.Call{}
 	check(t, call, "sys.http.post", pairs("url", u+"/echo", "content", "héllo", "contentType", "text/x"), "Wrote 6 to "+u+"/echo\nPOST text/x héllo", false)
@@ -88,7 +88,7 @@ func TestRedirectIntoPrivateNetwork(t *testing.T) {
 	}
 }
 
-func TestDownload(t *testing.T) {
+func TestQ21DownloadKeepsTheOldFile(t *testing.T) {
 	unixOnly(t)
 	u := server(t)
 	dir, ws := t.TempDir(), t.TempDir()
