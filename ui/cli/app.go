@@ -3,11 +3,13 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	goio "io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,6 +23,7 @@ import (
 	"parley/agent/credential"
 	"parley/agent/model"
 	"parley/agent/model/anthropic"
+	"parley/agent/model/network"
 	"parley/agent/model/offline"
 	"parley/agent/model/openai"
 	"parley/agent/model/relay"
@@ -62,6 +65,9 @@ type app struct {
 	// printed takes what daemons print; nil drops it, so that no screen is disturbed.
 	printed goio.Writer
 
+	// transport returns how model servers are reached.
+	transport func() *http.Transport
+
 	closers []func() error
 
 	mu       sync.Mutex // guards the fields below, and credsNote
@@ -95,6 +101,9 @@ func openApp(ctx context.Context, io streams, f *flags) (*app, error) {
 		return nil, usageError{err}
 	}
 	a.fromEnvironment()
+	if err := a.openNetwork(); err != nil {
+		return nil, err
+	}
 	a.openLog()
 	if a.overrides, err = credential.ParseOverrides(f.overrides, io.getenv); err != nil {
 		return nil, errors.Join(usageError{err}, a.close())
@@ -135,7 +144,7 @@ func firstSet(values ...string) string {
 // fromEnvironment lets PARLEY_* variables win over the config file.
 func (a *app) fromEnvironment() {
 	for name, field := range map[string]*string{"PARLEY_MODEL": &a.cfg.Model, "PARLEY_BASE_URL": &a.cfg.BaseURL,
-		"PARLEY_THEME": &a.cfg.Theme, "PARLEY_MODE": &a.cfg.Mode} {
+		"PARLEY_CA_FILE": &a.cfg.CAFile, "PARLEY_THEME": &a.cfg.Theme, "PARLEY_MODE": &a.cfg.Mode} {
 		*field = firstSet(a.io.getenv(name), *field)
 	}
 	if a.io.getenv("PARLEY_KEYRING") == "off" {
@@ -269,8 +278,21 @@ func (a *app) keys(ctx context.Context, provider string) (string, error) {
 
 // modelOptions are those with which models are opened.
 func (a *app) modelOptions() model.Options {
-	return model.Options{BaseURL: firstSet(a.f.baseURL, a.cfg.BaseURL), Keys: a.keys, Getenv: a.io.getenv,
+	return model.Options{Transport: a.transport(), BaseURL: firstSet(a.f.baseURL, a.cfg.BaseURL), Keys: a.keys, Getenv: a.io.getenv,
 		DisableRetries: a.io.getenv("GPTSCRIPT_DISABLE_RETRIES") != ""}
+}
+
+// openNetwork reads the certificates that are to be trusted beside the system's.
+func (a *app) openNetwork() error {
+	var roots *x509.CertPool
+	if file := a.cfg.CAFile; file != "" {
+		var err error
+		if roots, err = network.Roots(expand(a.paths.dir, file)); err != nil {
+			return usageError{err}
+		}
+	}
+	a.transport = sync.OnceValue(func() *http.Transport { return network.Transport(a.io.getenv, roots) })
+	return nil
 }
 
 // openModel opens a model with what the command line and the settings say.

@@ -23,9 +23,11 @@ import (
 type config struct {
 	Model   string `json:"model,omitempty"`   // provider/name
 	BaseURL string `json:"baseURL,omitempty"` // of the provider
-	Theme   string `json:"theme,omitempty"`
-	Mode    string `json:"mode,omitempty"` // ask, edits or plan
-	ASCII   bool   `json:"ascii,omitempty"`
+	// CAFile has certificates to trust beside the system's, in PEM form.
+	CAFile string `json:"caFile,omitempty"`
+	Theme  string `json:"theme,omitempty"`
+	Mode   string `json:"mode,omitempty"` // ask, edits or plan
+	ASCII  bool   `json:"ascii,omitempty"`
 	// ReducedMotion stops spinners.
 	ReducedMotion bool `json:"reducedMotion,omitempty"`
 	// Keyring says whether the system's keyring is used; unset means yes.

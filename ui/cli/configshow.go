@@ -41,6 +41,7 @@ func (a *app) settings() []setting {
 	return []setting{
 		{"model", c.Model, "chosen at the start", "PARLEY_MODEL"},
 		{"baseURL", c.BaseURL, "the provider's", "PARLEY_BASE_URL"},
+		{"caFile", c.CAFile, "the system's certificates", "PARLEY_CA_FILE"},
 		{"theme", c.Theme, "dark or light, as the terminal is", "PARLEY_THEME"},
 		{"mode", c.Mode, "ask", "PARLEY_MODE"},
 		{"ascii", yes(c.ASCII), "false", ""},

@@ -46,7 +46,7 @@ func (a *app) relay() (*relay.Server, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.relayServer == nil {
-		server, err := relay.Start()
+		server, err := relay.Start(a.transport())
 		if err != nil {
 			return nil, err
 		}

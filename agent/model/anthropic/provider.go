@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 	"parley/agent/model"
 	"parley/agent/model/internal/wire"
+	"parley/agent/model/network"
 )
 
 const (
@@ -36,14 +38,14 @@ type provider struct{ transport http.RoundTripper }
 // New returns the provider "anthropic". Its address is the option's, else ANTHROPIC_BASE_URL, else
 // Anthropic's; "/v1" at its end may be there or not. A key is needed unless the server is on this
 // machine.
-func New() model.Provider { return provider{transport: wire.NewTransport()} }
+func New() model.Provider { return provider{transport: network.Transport(os.Getenv, nil)} }
 
 func (provider) Name() string { return providerName }
 
 // NeedsKey is false for servers on this machine.
 func (provider) NeedsKey(o model.Options) bool {
 	base, err := address(o)
-	return err != nil || !wire.IsLocal(base)
+	return err != nil || !network.IsLocal(base)
 }
 
 func address(o model.Options) (*url.URL, error) {

@@ -146,7 +146,7 @@ func TestHeldRepliesWait(t *testing.T) {
 }
 
 func TestCloseEndsHangingAndHeldReplies(t *testing.T) {
-	s, err := modeltest.Start(modeltest.Script{Replies: []modeltest.Reply{{Text: "x", Hang: true, Finish: "none"}, {Hold: "gate"}}})
+	s, err := modeltest.Start(modeltest.Script{Replies: []modeltest.Reply{{Text: "x", Hang: true, Finish: "none", NoDone: true}, {Hold: "gate"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,12 @@ package openai
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 
 	"parley/agent/model"
-	"parley/agent/model/internal/wire"
+	"parley/agent/model/network"
 )
 
 // probeLimit keeps the choice of a model from making anybody wait.
@@ -18,7 +19,7 @@ func NewOllama() model.Provider {
 	return &service{
 		name:      "ollama",
 		address:   func(getenv func(string) string) string { return ollamaAddress(getenv("OLLAMA_HOST")) },
-		transport: wire.NewTransport(),
+		transport: network.Transport(os.Getenv, nil),
 	}
 }
 

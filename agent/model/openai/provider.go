@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 
 	"parley/agent/model"
 	"parley/agent/model/internal/wire"
+	"parley/agent/model/network"
 )
 
 // DefaultModel is the model of a ref that names only the provider, as in GPTScript (4.2).
@@ -48,7 +50,7 @@ func New() model.Provider {
 			}
 			return "https://api.openai.com/v1"
 		},
-		transport: wire.NewTransport(),
+		transport: network.Transport(os.Getenv, nil),
 	}
 }
 
@@ -60,7 +62,7 @@ func (s *service) NeedsKey(o model.Options) bool {
 		return false
 	}
 	base, err := s.base(o)
-	return err != nil || !wire.IsLocal(base)
+	return err != nil || !network.IsLocal(base)
 }
 
 func (s *service) base(o model.Options) (*url.URL, error) {

@@ -31,14 +31,14 @@ type Server struct {
 	access map[string]func(ctx context.Context) (model.Access, error)
 }
 
-// Start starts a server on the loopback address.
-func Start() (*Server, error) {
+// Start starts a server on the loopback address that reaches the providers through transport.
+func Start(transport *http.Transport) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("start the relay to the model provider: %w", err)
 	}
 	s := &Server{url: "http://" + listener.Addr().String(), done: make(chan struct{}),
-		transport: http.DefaultTransport.(*http.Transport).Clone(), access: map[string]func(context.Context) (model.Access, error){}}
+		transport: transport, access: map[string]func(context.Context) (model.Access, error){}}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		defer close(s.done)

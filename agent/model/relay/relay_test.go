@@ -45,7 +45,7 @@ func TestRelay(t *testing.T) {
 		fmt.Fprintf(w, "%s %s %q %q %q %s", r.Method, r.URL, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), r.Header.Get("Cookie"), body)
 	}))
 	defer provider.Close()
-	s, err := Start()
+	s, err := Start(http.DefaultTransport.(*http.Transport).Clone())
 	if err != nil {
 		t.Fatal(err)
 	}

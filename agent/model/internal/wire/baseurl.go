@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"net/netip"
 	"net/url"
 	"strings"
 )
@@ -17,14 +16,4 @@ func BaseURL(address string) (*url.URL, error) {
 		return nil, fmt.Errorf("base URL %q: write http://HOST… or https://HOST…", address)
 	}
 	return u, nil
-}
-
-// IsLocal reports whether an address is on this machine: such servers need no key and no proxy.
-func IsLocal(u *url.URL) bool {
-	host := strings.ToLower(u.Hostname())
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && (addr.IsLoopback() || addr.IsUnspecified())
 }

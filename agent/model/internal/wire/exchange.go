@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -152,19 +151,6 @@ func (w *watched) Read(p []byte) (int, error) {
 type readCloser struct {
 	io.Reader
 	io.Closer
-}
-
-// NewTransport returns the transport that providers use unless they are given one: the proxy of the
-// environment, but never for this machine.
-func NewTransport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.Proxy = func(req *http.Request) (*url.URL, error) {
-		if IsLocal(req.URL) {
-			return nil, nil
-		}
-		return http.ProxyFromEnvironment(req)
-	}
-	return t
 }
 
 // Getenv reads the environment through the options.

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"parley/agent/model"
+	"parley/agent/model/network"
 )
 
 // Failure is what is known about a request that went wrong. Its Error is what the caller gets.
@@ -112,17 +113,17 @@ func (f Failure) unreachable(e *model.Error) {
 		e.Message += ": " + model.Clean(f.mask(err.Error()))
 	}
 	e.Retryable = !lasting(err)
-	if f.Address != nil && IsLocal(f.Address) {
+	if f.Address != nil && network.IsLocal(f.Address) {
 		e.Hint = "is the server running?"
 	}
 }
 
-// lasting reports what does not become good by trying again: a certificate, a redirect.
+// lasting reports what does not become good by trying again: a certificate, a redirect, a proxy.
 func lasting(err error) bool {
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
 	_, host := errors.AsType[x509.HostnameError](err)
 	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
-	return unknown || host || invalid || errors.Is(err, errRedirect)
+	return unknown || host || invalid || errors.Is(err, errRedirect) || errors.Is(err, network.ErrProxy)
 }
 
 // passing are the codes of failures that pass, where they come in a stream without a status.
