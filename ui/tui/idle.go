@@ -39,6 +39,7 @@ type frameClock struct {
 	mu     sync.Mutex // guards the fields below
 	ticker *time.Ticker
 	phase  phase
+	alone  bool        // rest after the quick phase
 	over   *time.Timer // ends the phase
 	closed bool
 }
@@ -47,9 +48,10 @@ func newFrameClock(p *tea.Program, fps int) *frameClock {
 	return &frameClock{program: p, frame: time.Second / time.Duration(min(max(fps, 1), 120))}
 }
 
-// wake says that a message came. It is called from the program's own goroutine, which starts the
-// ticker before it gives the first message; nil does nothing.
-func (c *frameClock) wake() {
+// wake says that a message came; alone says that none will follow soon, so that one frame is enough.
+// It is called from the program's own goroutine, which starts the ticker before it gives the first
+// message; nil does nothing.
+func (c *frameClock) wake(alone bool) {
 	if c == nil {
 		return
 	}
@@ -61,7 +63,11 @@ func (c *frameClock) wake() {
 	switch {
 	case c.ticker == nil || c.closed:
 	case c.phase == resting:
+		c.alone = alone
 		c.turn(quick, quickEvery, quickFor)
+	case alone:
+	case c.phase == quick:
+		c.alone = false
 	case c.phase == steady:
 		c.over.Reset(steadyFor)
 	}
@@ -86,6 +92,8 @@ func (c *frameClock) next() {
 	defer c.mu.Unlock()
 	switch {
 	case c.closed:
+	case c.phase == quick && c.alone:
+		c.turn(resting, restEvery, 0)
 	case c.phase == quick:
 		c.turn(steady, c.frame, steadyFor)
 	case c.phase == steady:

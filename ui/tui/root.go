@@ -272,7 +272,8 @@ func (m *screen) Init() tea.Cmd {
 func (m *screen) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
 	defer m.fault(func() { self, cmd = m, tea.Quit })
 	m.stale = true
-	m.clock.wake()
+	_, alone := msg.(tick)
+	m.clock.wake(alone)
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h, m.sized = msg.Width, msg.Height, true
