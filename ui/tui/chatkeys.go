@@ -34,6 +34,8 @@ func (m *screen) chatKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return m.loadInner(), true
 	case keymap.ChatCopy:
 		return m.copyText(t.Copy()), true
+	case keymap.ChatOpen:
+		return m.openSelected(), true
 	case keymap.ChatShow:
 		return m.showInPanel(t.SelectedPath()), true
 	case keymap.ChatLeave:

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,81 @@ import (
 
 	"parley/ui/tui/prompt"
 )
+
+// openSelected opens what is chosen in the chat in the pager: a message, a code block, or all that a
+// call has printed.
+func (m *screen) openSelected() tea.Cmd {
+	if path := m.transcript.SelectedPath(); path != "" {
+		s := m.session
+		return m.tasks.cmd(func(ctx context.Context) tea.Msg {
+			out, err := s.chat.Output(ctx, path)
+			return outputToOpen{gen(s.gen), out, err}
+		})
+	}
+	return m.openText(m.transcript.Copy(), m.transcript.FileName())
+}
+
+// outputToOpen is the output of a call for the pager.
+type outputToOpen struct {
+	gen
+	text string
+	err  error
+}
+
+func (o outputToOpen) take(m *screen) tea.Cmd {
+	if o.err != nil {
+		m.trouble("the output cannot be read", o.err)
+		return nil
+	}
+	return m.openText(o.text, "output.txt")
+}
+
+// openText shows a text in $PAGER, else in the editor; what is changed there is not kept.
+func (m *screen) openText(s, name string) tea.Cmd {
+	if s == "" {
+		m.say("there is nothing to open here")
+		return nil
+	}
+	args, err := m.pagerCommand()
+	if err != nil {
+		m.trouble("it cannot be opened", err)
+		return nil
+	}
+	// A pager hands control signs on to the terminal: they are shown in words there too.
+	file, err := writeTemp(m.clean(s), name)
+	if err != nil {
+		m.trouble("it cannot be opened", err)
+		return nil
+	}
+	cmd := exec.Command(args[0], append(args[1:], file)...) //nolint:noctx // ended by the person
+	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+		return pagerEnded{errors.Join(err, os.RemoveAll(filepath.Dir(file)))}
+	})
+}
+
+type pagerEnded struct{ err error }
+
+func (p pagerEnded) apply(m *screen) tea.Cmd {
+	if p.err != nil {
+		m.trouble("the pager failed", p.err)
+	}
+	return tea.ClearScreen // what was drawn before is not on the screen any more
+}
+
+// pagerCommand is $PAGER, less if it is there, or the editor.
+func (m *screen) pagerCommand() ([]string, error) {
+	if value := strings.TrimSpace(m.opts.Getenv("PAGER")); value != "" {
+		args, err := shlex.Split(value)
+		if err != nil || len(args) == 0 {
+			return nil, fmt.Errorf("$PAGER is %q, which is no command", value)
+		}
+		return args, nil
+	}
+	if _, err := exec.LookPath("less"); err == nil {
+		return []string{"less", "-R"}, nil
+	}
+	return m.editorCommand()
+}
 
 // editDraft opens the composer's text in the external editor.
 func (m *screen) editDraft() tea.Cmd {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -330,4 +333,36 @@ func TestI05Newlines(t *testing.T) {
 	}
 	term.typed("<enter>")
 	term.until("the message", chat.hasSent("a\nb\nc\nd\ne"))
+}
+
+// What is chosen in the chat opens in the pager, a code block under a name with its language.
+func TestOpenInPager(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "pager")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ncp \"$1\" "+dir+"/seen\nbasename \"$1\" > "+dir+"/part; mv "+dir+"/part "+dir+"/name\n"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	b, chat := newBackend(), newChat("s1")
+	chat.message(model.User, "earlier")
+	chat.message(model.Assistant, "See:\n\n```go\nx := 1\t// tab\n```\n")
+	term := start(t, 80, 24, Options{Backend: b, Chat: chat, Getenv: func(name string) string {
+		return map[string]string{"PAGER": script}[name]
+	}})
+	term.shows("x := 1")
+	term.typed("<tab>jo")
+	term.until("the pager", func() bool { _, err := os.Stat(filepath.Join(dir, "name")); return err == nil })
+	seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := os.ReadFile(filepath.Join(dir, "name"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(seen) != "x := 1\t// tab\n" || string(name) != "code.go\n" {
+		t.Errorf("%q as %q", seen, name)
+	}
 }

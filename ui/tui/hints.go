@@ -111,7 +111,7 @@ func (m *screen) hints() []hint {
 		return append([]hint{{"Enter", "Enter", "take"}, {"Esc", "Esc", "close"}}, m.of(keymap.History)...)
 	case m.focus == onChat:
 		return slices.Concat(m.pair(keymap.ChatDown, keymap.ChatUp, "move"), m.of(keymap.ChatToggle, keymap.ChatCopy, keymap.ChatSearch,
-			keymap.ChatShow), m.pair(keymap.ChatPrevUser, keymap.ChatNextUser, "you"), m.of(keymap.ChatEnd), []hint{{"Esc", "Esc", "text"}})
+			keymap.ChatOpen, keymap.ChatShow), m.pair(keymap.ChatPrevUser, keymap.ChatNextUser, "you"), m.of(keymap.ChatEnd), []hint{{"Esc", "Esc", "text"}})
 	case m.focus == onPanel:
 		return slices.Concat(m.pair(keymap.PanelDown, keymap.PanelUp, "move"), m.pair(keymap.PanelFold, keymap.PanelUnfold, "fold"),
 			m.of(keymap.PanelOpen), []hint{{"Esc", "Esc", "text"}}, m.of(keymap.PanelCancel, keymap.PanelFilter, keymap.PanelCopy,

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"parley/agent"
 	"parley/ui/tui/text"
 )
@@ -62,16 +60,6 @@ func (m *screen) noteLines(w, h int) []string {
 		lines[i] = text.Fit(" "+st.Render(l), w, "")
 	}
 	return lines
-}
-
-// copyText puts text on the clipboard by OSC 52, which works over SSH too.
-func (m *screen) copyText(s string) tea.Cmd {
-	if s == "" {
-		m.say("nothing to copy here")
-		return nil
-	}
-	m.say("copied " + count(len([]rune(s)), "letter"))
-	return tea.SetClipboard(s)
 }
 
 func count(n int, what string) string {

@@ -78,6 +78,7 @@ const (
 	ChatToggle   Action = "chat.toggle"
 	ChatCopy     Action = "chat.copy"
 	ChatShow     Action = "chat.show"
+	ChatOpen     Action = "chat.open"
 	ChatLeave    Action = "chat.leave"
 
 	PanelDown    Action = "panel.down"
@@ -216,6 +217,7 @@ func chatKeys() []Binding {
 		row(Chat, ChatNext, "next", "next match", "n"),
 		row(Chat, ChatPrev, "previous", "previous match", "N"),
 		row(Chat, ChatToggle, "unfold", "fold or unfold", "enter"),
+		row(Chat, ChatOpen, "open", "open in the pager ($PAGER), or without one in the editor", "o"),
 		row(Chat, ChatCopy, "copy", "copy to the clipboard", "y"),
 		row(Chat, ChatShow, "panel", "show in the call panel", "."),
 		row(Chat, ChatLeave, "next pane", "next pane", "tab"),

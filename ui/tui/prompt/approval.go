@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"parley/agent"
+	"parley/ui/tui/diff"
 	"parley/ui/tui/style"
 )
 
@@ -148,6 +149,7 @@ func (a *approval) askKey(k string) tea.Cmd {
 			return nil
 		}
 		a.read(k, "")
+		a.pager.made = func(c *canvas) []string { return diff.Lines(a.q.Preview.Diff, c.w, c.Set) }
 	case "x":
 		a.read(k, a.explained())
 	case ".":

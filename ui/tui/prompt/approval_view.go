@@ -65,9 +65,6 @@ func (a *approval) body(c *canvas) {
 
 func (a *approval) reading(c *canvas) {
 	keys := sub(c, func(k *canvas) { a.mainKeys(k, true) })
-	if a.pager.key == "d" && a.pager.body == "" {
-		a.pager.body = diff(a.q.Preview.Diff, c.Set)
-	}
 	rows := c.h - len(keys)
 	a.pager.draw(c, rows)
 	c.add(keys...)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"parley/ui/tui/style"
+	"parley/ui/tui/diff"
 	"parley/ui/tui/text"
 )
 
@@ -45,7 +45,7 @@ func (a *approval) facts(k *canvas) {
 	k.add(prefixed(k, "why", q.Reason)...)
 	k.add(prefixed(k, "confined", q.Sandbox)...)
 	if q.Preview.Diff != "" {
-		k.add(broken(strings.TrimRight(diff(q.Preview.Diff, k.Set), "\n"), k.w)...)
+		k.add(diff.Lines(q.Preview.Diff, k.w, k.Set)...)
 	}
 }
 
@@ -184,24 +184,4 @@ func changed(diff string) string {
 		}
 	}
 	return fmt.Sprintf("+%d -%d lines", plus, minus)
-}
-
-// diff is a unified diff with its looks; without colours the signs at the line starts tell enough.
-func diff(d string, s *style.Set) string {
-	var b strings.Builder
-	for l := range strings.Lines(d) {
-		line := text.Strict(strings.TrimSuffix(l, "\n"))
-		switch {
-		case strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"):
-			line = s.Strong.Render(line)
-		case strings.HasPrefix(l, "@@"):
-			line = s.DiffHunk.Render(line)
-		case strings.HasPrefix(l, "+"):
-			line = s.DiffAdd.Render(line)
-		case strings.HasPrefix(l, "-"):
-			line = s.DiffRemove.Render(line)
-		}
-		b.WriteString(line + "\n")
-	}
-	return b.String()
 }

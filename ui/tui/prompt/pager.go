@@ -10,8 +10,9 @@ import (
 // pager scrolls through a long text, broken into lines without regard to words so that every sign
 // stays in its place.
 type pager struct {
-	key  string // opens and closes it
-	body string // clean, may hold looks
+	key  string                   // opens and closes it
+	body string                   // clean, may hold looks
+	made func(c *canvas) []string // makes the lines for a width, in place of body
 	top  int
 
 	// What follows is of the last drawing.
@@ -48,6 +49,9 @@ func (p *pager) clamp() { p.top = min(max(p.top, 0), max(len(p.lines)-p.page, 0)
 func (p *pager) draw(c *canvas, rows int) {
 	if p.width != c.w {
 		p.width, p.lines = c.w, broken(p.body, c.w)
+		if p.made != nil {
+			p.lines = p.made(c)
+		}
 	}
 	p.page = max(rows-1, 1)
 	p.clamp()

@@ -266,6 +266,19 @@ func (m *Model) ToggleDetails() {
 	})
 }
 
+// FileName is a name for what Copy gives, with the end that tells an editor its language.
+func (m *Model) FileName() string {
+	b, name := m.selected.block, m.selected.name
+	if m.place(b) >= 0 && strings.HasPrefix(name, "code ") {
+		for i, c := range markdown.Blocks(b.doc.Source()) {
+			if codeUnit(i) == name && len(c.Language) > 0 && len(c.Language) < 12 && !strings.ContainsAny(c.Language, `/\. `) {
+				return "code." + c.Language
+			}
+		}
+	}
+	return "message.md"
+}
+
 // Copy returns the source text of what is selected: a message, a code block as the model wrote it,
 // or a call's result.
 func (m *Model) Copy() string {

@@ -8,6 +8,7 @@ import (
 
 	"parley/agent/model"
 	"parley/toolrt"
+	"parley/ui/tui/diff"
 	"parley/ui/tui/text"
 )
 
@@ -197,13 +198,43 @@ func (p *page) details(n *node, unit, indent string) {
 	}
 	switch {
 	case c.Status.Terminal():
-		p.section("out", c.Result, resultLines, unit, indent)
+		said, change := splitDiff(c.Result)
+		p.section("out", said, resultLines, unit, indent)
+		p.change(change, unit, indent)
 	case n.output.text != "":
 		lines := n.output.last(liveDetails)
 		if hidden := n.output.lines - len(lines); hidden > 0 {
 			p.add(unit, indent+p.style().Muted.Render(fmt.Sprintf("    %s %d more lines", p.style().Glyphs.Ellipsis, hidden)))
 		}
 		p.output(lines, unit, indent)
+	}
+}
+
+// splitDiff parts a result into what it says and the unified diff at its end, "" if there is none.
+func splitDiff(s string) (said, change string) {
+	at := 0
+	if !strings.HasPrefix(s, "--- ") {
+		if at = strings.Index(s, "\n--- ") + 1; at == 0 {
+			return s, ""
+		}
+	}
+	rest := s[at:]
+	_, next, _ := strings.Cut(rest, "\n")
+	if !strings.HasPrefix(next, "+++ ") || !strings.Contains(rest, "\n@@ ") || strings.Contains(rest, "\x1b") {
+		return s, ""
+	}
+	return s[:at], rest
+}
+
+// change shows a unified diff, at most resultLines of it.
+func (p *page) change(d, unit, indent string) {
+	lines := diff.Lines(d, p.w-text.Width(indent), p.style())
+	for i, l := range lines {
+		if i == resultLines {
+			p.add(unit, indent+p.style().Muted.Render(fmt.Sprintf("%s %d more lines", p.style().Glyphs.Ellipsis, len(lines)-i)))
+			return
+		}
+		p.add(unit, indent+l)
 	}
 }
 
