@@ -88,7 +88,7 @@ func (t *turn) newCall(parent *call, st *callState) (*call, error) {
 	}
 	c.row = record.Call{Path: st.Path, Turn: st.Turn, Label: st.Label, WireID: st.WireID,
 		ToolID: st.ToolID, Agent: tool.IsPrompt(), Chat: tool.Chat, Category: st.Category,
-		Input: t.s.redact(st.Input), Status: toolrt.StatusPending, Created: time.UnixMilli(st.Created)}
+		Input: t.s.rowInput(st.Input), Status: toolrt.StatusPending, Created: time.UnixMilli(st.Created)}
 	c.row.Tool = c.name()
 	if c.wasOpen {
 		c.row.Started = c.row.Created

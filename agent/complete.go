@@ -236,7 +236,7 @@ func (c *call) pendingCalls(msg model.Message, offered []program.Offered, finish
 		st.Label = c.nextLabel()
 		row := record.Call{Path: st.Path, Parent: c.path, Turn: st.Turn, Label: st.Label,
 			Round: c.state.Rounds + 1, Index: i, WireID: tc.ID, Tool: tc.Function.Name, ToolID: st.ToolID,
-			Category: st.Category, Input: c.t.s.redact(st.Input), Status: toolrt.StatusPending, Created: c.t.s.now()}
+			Category: st.Category, Input: c.t.s.rowInput(st.Input), Status: toolrt.StatusPending, Created: c.t.s.now()}
 		if o.Tool != nil {
 			st.ToolName = displayName(o)
 			row.Tool, row.Agent, row.Chat = st.ToolName, o.Tool.IsPrompt(), o.Tool.Chat

@@ -184,6 +184,19 @@ func (c *call) flags() toolrt.Flags {
 	return toolrt.Flags{ReadOnly: readOnly, Parallel: parallel || readOnly, Idempotent: idempotent}
 }
 
+// inputKept is how much of arguments that are too large stands in a call's row.
+const inputKept = 4 << 10
+
+// rowInput is the argument text of a call as its row keeps it: redacted, and of one that is too large
+// to be run the beginning, its length and its hash (R10). The whole of it stands in the conversation.
+func (s *Session) rowInput(text string) string {
+	if len(text) <= s.o.Runtime.WithDefaults().MaxArgumentBytes {
+		return s.redact(text)
+	}
+	start := strings.ToValidUTF8(s.redact(text[:min(len(text), inputKept)]), "")
+	return fmt.Sprintf("%s… [%d bytes, hash %s]", start, len(text), hashOf([]byte(text)))
+}
+
 // execution is what an execution was made of, as it is recorded.
 type execution struct {
 	Tool      string `json:"tool"`

@@ -204,3 +204,20 @@ func TestA11A12WhatAQuestionShows(t *testing.T) {
 		t.Errorf("offers %+v", asked[1].Rules)
 	}
 }
+
+// Arguments over the limit are refused unread; the record keeps their beginning, length and hash (R10).
+func TestR10TooLargeArguments(t *testing.T) {
+	big := `{"path":"` + strings.Repeat("x", 3000) + `"}`
+	r := newRig(t, "Name: main\nChat: true\nTools: sys.view\n\nmain", inOrder(map[string][]model.Reply{"main": {calling("view " + big), says("done")}}))
+	r.change = func(o *agent.Options) { o.Runtime.MaxArgumentBytes = len(big) - 1 }
+	s := r.open()
+	defer r.close(s)
+	r.send(s, "go")
+	if got := results(r)[0]; !strings.Contains(got, "invalid_arguments") || !strings.Contains(got, fmt.Sprintf("%d bytes long", len(big))) {
+		t.Errorf("the model reads %s", got)
+	}
+	call, err := r.store.Call(t.Context(), "s1", "1/1.0")
+	if err != nil || !strings.Contains(call.Input, fmt.Sprintf("… [%d bytes, hash ", len(big))) || call.Error != "invalid_arguments" {
+		t.Errorf("recorded %q, %v", call.Input, err)
+	}
+}

@@ -210,7 +210,7 @@ func (s *callState) finished(result string, isError bool) *callState {
 func (c *call) missingRow(st *callState, o *toolrt.Outcome) record.Call {
 	now := c.t.s.now()
 	return record.Call{Path: st.Path, Parent: c.path, Turn: c.t.row.Number, Label: st.Label, WireID: st.WireID,
-		Round: c.state.Rounds, Index: o.Call.Index, Tool: st.ToolName, Input: c.t.s.redact(st.Input),
+		Round: c.state.Rounds, Index: o.Call.Index, Tool: st.ToolName, Input: c.t.s.rowInput(st.Input),
 		Status: o.Status, Result: o.Message, Error: string(o.Err.Kind), Created: now, Finished: now}
 }
 
@@ -218,7 +218,7 @@ func (c *call) missingRow(st *callState, o *toolrt.Outcome) record.Call {
 func (c *call) subCallEvents() map[string]monitor.SubCall {
 	calls := make(map[string]monitor.SubCall, len(c.state.Subs))
 	for _, st := range c.state.Subs {
-		calls[st.WireID] = monitor.SubCall{Missing: st.ToolID == "", ToolID: st.ToolID, Input: c.t.s.redact(st.Input)}
+		calls[st.WireID] = monitor.SubCall{Missing: st.ToolID == "", ToolID: st.ToolID, Input: c.t.s.rowInput(st.Input)}
 	}
 	return calls
 }
