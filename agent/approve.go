@@ -109,7 +109,7 @@ func (c *call) begunWith(entry record.Entry, tc *toolrt.Call) *string {
 		return nil
 	}
 	s := c.t.s
-	if request.Arguments == s.redact(maskArgs(tc.Arguments, tc.Tool.Spec().SecretArgs)) || request.Arguments == s.redact(tc.Arguments) {
+	if request.Arguments == s.redact(maskArgs(tc.Arguments, tc.Tool.Spec().Secrets())) || request.Arguments == s.redact(tc.Arguments) {
 		return nil
 	}
 	var d toolrt.Decision // as the person gave it, with what is not to be stored twice
@@ -288,7 +288,7 @@ func (c *call) approvalQuestion(ctx context.Context, tc *toolrt.Call, facts appr
 	c.shownQuestions++
 	q := ApprovalQuestion{ID: fmt.Sprintf("%d:%s:%d", t.row.Number, c.path, c.shownQuestions), Turn: t.row.Number, Path: c.path,
 		Label: c.state.Label, Agents: tc.Agents, Tool: spec.Name, Source: spec.Source, Category: c.state.Category,
-		Arguments: t.s.redact(maskArgs(facts.Args, spec.SecretArgs)), Script: t.s.redact(tc.Script), Preview: redactPreview(t.s, facts.Preview),
+		Arguments: t.s.redact(maskArgs(facts.Args, spec.Secrets())), Script: t.s.redact(tc.Script), Preview: redactPreview(t.s, facts.Preview),
 		Dir: t.s.o.Dir, Sandbox: t.confinement(spec), Placed: func() { toolrt.Asked(ctx) }, Reason: t.s.redact(v.Reason), Protected: v.Protected, Again: again, Place: c.place, Batch: c.batchSize}
 	for _, p := range v.Parts {
 		q.Parts = append(q.Parts, CommandPart{Text: t.s.redact(p.Text), Covered: p.Covered})

@@ -60,8 +60,9 @@ type call struct {
 	asks     int          // decisions in this turn
 	// shownQuestions counts the questions about this call, so that each has an id of its own.
 	shownQuestions int
-	prompts        int // questions in this turn
-	loopsFrom      int // the message from which on loops are looked for
+	prompts        int  // questions in this turn
+	hidesPieces    bool // a tool on offer has secret arguments
+	loopsFrom      int  // the message from which on loops are looked for
 	need           *credentialNeed
 	// unanswered is what the call's command asked through the prompt server and nobody answered.
 	unanswered atomic.Pointer[NobodyError]

@@ -39,6 +39,9 @@ type callState struct {
 
 	// cutOff says that the reply that made the call ended at its length limit.
 	cutOff bool
+	// clear is the argument text as the model wrote it, where Input has marks in the place of secret
+	// arguments.
+	clear string
 }
 
 // deepest follows the open calls down to the one that talks to the person.

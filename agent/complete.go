@@ -48,6 +48,7 @@ type completed struct {
 // reply's calls become the state's pending ones.
 func (c *call) complete(ctx context.Context) (model.Reply, error) {
 	offered := c.offered()
+	c.hidesPieces = anySecrets(offered)
 	if err := c.makeRoom(ctx, offered); err != nil {
 		return model.Reply{}, err
 	}
@@ -89,6 +90,7 @@ func (c *call) complete(ctx context.Context) (model.Reply, error) {
 		}
 	}
 	c.replies++
+	reply.Message = c.conv.messages[len(c.conv.messages)-1] // as it is kept: without secrets
 	c.state.Rounds++
 	c.event(monitor.Event{Type: monitor.CallChat, ChatCompletionID: id, ChatResponse: reply.Message, Usage: &reply.Usage})
 	return reply, nil
@@ -148,6 +150,9 @@ func (c *call) stream(d model.Delta) {
 		piece.Kind = monitor.PieceReasoning
 	case model.DeltaCall:
 		piece.Kind = monitor.PieceCall
+		if c.hidesPieces {
+			piece.Text = "" // a secret argument may be in it
+		}
 	case model.DeltaRetry:
 		piece.Kind = monitor.PieceVoid
 		c.t.s.emit(monitor.Event{Type: monitor.Notice, Path: c.path,
@@ -163,8 +168,9 @@ func completionID(path string, round int) string { return fmt.Sprintf("%s#%d", p
 
 // took appends the reply to the conversation and returns its record and rows.
 func (c *call) took(reply model.Reply, offered []program.Offered) (any, record.Rows, error) {
-	reply.Message = c.t.s.redactMessage(reply.Message)
 	normalizeCalls(&reply.Message, c.path, c.state.Rounds)
+	clear := c.hideArguments(&reply.Message, offered)
+	reply.Message = c.t.s.redactMessage(reply.Message)
 	done := completed{Index: len(c.conv.messages), Finish: reply.Finish, Usage: reply.Usage, Aborted: reply.Message.Aborted}
 	msg := reply.Message
 	msg.Usage = &reply.Usage
@@ -175,6 +181,11 @@ func (c *call) took(reply model.Reply, offered []program.Offered) (any, record.R
 	}
 	c.row.Usage = addUsage(c.row.Usage, reply.Usage)
 	rows.Calls = c.pendingCalls(msg, offered, reply.Finish)
+	for i, args := range clear {
+		if i < len(c.state.Subs) {
+			c.state.Subs[i].clear = args
+		}
+	}
 	return done, rows, nil
 }
 

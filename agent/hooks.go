@@ -161,7 +161,7 @@ func (o hookOutcome) changed() string {
 
 func (c *call) hookInput(event string, tc *toolrt.Call, args string) hookInput {
 	s := c.t.s
-	args = s.redact(maskArgs(args, tc.Tool.Spec().SecretArgs))
+	args = s.redact(maskArgs(args, tc.Tool.Spec().Secrets()))
 	in := hookInput{Event: event, Session: s.Row().ID, Turn: c.t.row.Number, Call: c.path, Tool: tc.Tool.Spec().Name, Source: tc.Tool.Spec().Source,
 		Category: c.state.Category, Agents: tc.Agents, Arguments: args, Dir: tc.Dir, Workspace: tc.Workspace}
 	if keys := object(args); len(keys) > 0 {

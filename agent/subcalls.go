@@ -34,7 +34,9 @@ func (c *call) batch(ctx context.Context) error {
 			return err
 		}
 		sub.placeIn(len(c.state.Subs))
-		sub.tc.Refused = refused[i]
+		if refused[i] != nil {
+			sub.tc.Refused = refused[i]
+		}
 		subs, calls = append(subs, sub), append(calls, sub.tc)
 	}
 	outcomes, err := c.t.s.runtime.ExecuteBatch(ctx, calls)
@@ -103,7 +105,9 @@ func (c *call) newSubCall(st *callState, place int, cancel context.CancelCauseFu
 	if s.leaf {
 		s.call.event(monitor.Event{Type: monitor.CallStart, Content: s.call.secret(st.Input)})
 		st.Start = st.Input
-		s.tc, err = s.call.toolCall(st.Input)
+		if s.tc, err = s.call.toolCall(st.Input); err == nil {
+			s.tc.Arguments, s.tc.Refused = st.arguments(s.tc.Tool)
+		}
 	} else {
 		s.tc, err = s.call.describe(st.Input), nil
 		s.tc.Tool = s

@@ -62,6 +62,7 @@ func (r *Runtime) receive(call *Call) *Prepared {
 	if err := p.guard(func() error { p.spec = call.Tool.Spec(); return nil }); err != nil {
 		return p.refuse(crashed(call, err.Error()))
 	}
+	p.spec.SecretArgs = p.spec.Secrets()
 	args, e := r.checkArguments(call, p.spec, call.Arguments)
 	if e != nil {
 		return p.refuse(e)
