@@ -35,16 +35,17 @@ func encodeCall(c record.Call) (callJSON, error) {
 	return e, nil
 }
 
-// callValues are the values of a call's columns but its path, in the order of callColumns.
-func callValues(c record.Call, e callJSON) []any {
+// callDetails are the values of a call's columns that stand in no index, in the order of callColumns
+// without the others.
+func callDetails(c record.Call, e callJSON) []any {
 	var exitCode any
 	if c.ExitCode != nil {
 		exitCode = *c.ExitCode
 	}
-	values := make([]any, 0, 28) // two more for the key
-	return append(values, c.Parent, c.Turn, c.Label, c.Round, c.Index, c.WireID, c.Tool, c.ToolID, c.Agent, c.Chat,
-		c.Category, c.Display, c.Input, string(c.Status), c.Result, c.Error, e.decision, exitCode, c.Truncated,
-		c.OutputBytes, c.OutputLines, c.OutputID, millis(c.Created), millis(c.Started), millis(c.Finished), e.usage)
+	values := make([]any, 0, 28) // six more for the key and its like
+	return append(values, c.Label, c.WireID, c.Tool, c.ToolID, c.Agent, c.Chat, c.Category, c.Display, c.Input,
+		string(c.Status), c.Result, c.Error, e.decision, exitCode, c.Truncated, c.OutputBytes, c.OutputLines, c.OutputID,
+		millis(c.Created), millis(c.Started), millis(c.Finished), e.usage)
 }
 
 func scanCall(row scanner) (record.Call, error) {

@@ -59,7 +59,7 @@ type journal struct {
 	id    string
 	lease lease
 
-	// seq is the last place given out. Only the writer's goroutine uses it. A commit that fails
+	// seq is the last place given out. Only who has the writer's connection uses it. A commit that fails
 	// leaves a gap, which harms nothing.
 	seq int64
 
@@ -371,7 +371,8 @@ func (j *journal) write(ctx context.Context, what string, r *request) error {
 	return nil
 }
 
-// nextSeq gives out a place in the session's journal. Writer's goroutine only.
+// nextSeq gives out a place in the session's journal. Whoever calls it has the writer's
+// connection.
 func (j *journal) nextSeq() int64 {
 	j.seq++
 	return j.seq

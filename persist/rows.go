@@ -42,7 +42,7 @@ func encodeRows(rows record.Rows) (encodedRows, error) {
 }
 
 // put writes the rows and adds what they count to the session's totals. It sets the messages' Seq
-// and the approvals' ID in place. Runs on the writer's goroutine.
+// and the approvals' ID in place. Whoever calls it has the writer's connection.
 func (j *journal) put(ctx context.Context, t *statements, e encodedRows) (totals, error) {
 	sum := totals{usage: e.Usage, costMicro: e.CostMicro, context: e.Context}
 	for _, text := range e.Texts {
@@ -124,19 +124,30 @@ func (j *journal) replaceMessage(ctx context.Context, t *statements, m *record.M
 
 // putCall stores a call or brings the stored one up to date, and reports whether it is new.
 func (j *journal) putCall(ctx context.Context, t *statements, c record.Call, enc callJSON) (added bool, err error) {
-	changed, err := t.exec(ctx, `UPDATE calls SET parent = ?, turn = ?, label = ?, round = ?, place = ?, wire_id = ?,
-			tool = ?, tool_id = ?, is_agent = ?, is_chat = ?, category = ?, display = ?, input = ?, status = ?,
-			result = ?, error = ?, decision = ?, exit_code = ?, is_truncated = ?, output_bytes = ?,
-			output_lines = ?, output_id = ?, created_ms = ?, started_ms = ?, finished_ms = ?, usage = ?
-		WHERE session = ? AND path = ?`, append(callValues(c, enc), j.num, c.Path)...)
+	// A column that stands in an index costs the index a write even if it stays as it is, and these
+	// nearly always do.
+	changed, err := t.exec(ctx, `UPDATE calls SET label = ?, wire_id = ?, tool = ?, tool_id = ?, is_agent = ?, is_chat = ?,
+			category = ?, display = ?, input = ?, status = ?, result = ?, error = ?, decision = ?, exit_code = ?,
+			is_truncated = ?, output_bytes = ?, output_lines = ?, output_id = ?, created_ms = ?, started_ms = ?,
+			finished_ms = ?, usage = ?
+		WHERE session = ? AND path = ? AND parent = ? AND turn = ? AND round = ? AND place = ?`,
+		append(callDetails(c, enc), j.num, c.Path, c.Parent, c.Turn, c.Round, c.Index)...)
 	if err != nil || changed > 0 {
 		return false, err
 	}
-	_, err = t.exec(ctx, `INSERT INTO calls (parent, turn, label, round, place, wire_id, tool, tool_id, is_agent,
-			is_chat, category, display, input, status, result, error, decision, exit_code, is_truncated,
-			output_bytes, output_lines, output_id, created_ms, started_ms, finished_ms, usage, session, path)
+	changed, err = t.exec(ctx, `UPDATE calls SET parent = ?, turn = ?, round = ?, place = ? WHERE session = ? AND path = ?`,
+		c.Parent, c.Turn, c.Round, c.Index, j.num, c.Path)
+	if err != nil || changed > 0 {
+		if err == nil {
+			_, err = j.putCall(ctx, t, c, enc) // it is found now
+		}
+		return false, err
+	}
+	_, err = t.exec(ctx, `INSERT INTO calls (label, wire_id, tool, tool_id, is_agent, is_chat, category, display, input,
+			status, result, error, decision, exit_code, is_truncated, output_bytes, output_lines, output_id, created_ms,
+			started_ms, finished_ms, usage, session, path, parent, turn, round, place)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		append(callValues(c, enc), j.num, c.Path)...)
+		append(callDetails(c, enc), j.num, c.Path, c.Parent, c.Turn, c.Round, c.Index)...)
 	return err == nil, err
 }
 

@@ -166,7 +166,7 @@ func (s *Store) indexAll(ctx context.Context) error {
 // indexEnded adds the turn that has just ended, without keeping anybody waiting. If it fails, the
 // next search does it.
 func (j *journal) indexEnded() {
-	j.store.writer.add(&request{run: func(ctx context.Context, t *statements) error {
+	j.store.writer.post(&request{run: func(ctx context.Context, t *statements) error {
 		_, err := indexTurns(ctx, t, j.num, indexBatch)
 		return err
 	}})

@@ -18,16 +18,21 @@ const sayBusyAfter = 2 * time.Second
 // maxBatch bounds how many writes share a commit.
 const maxBatch = 256
 
-// writer owns the one connection that writes. Requests queue; its goroutine takes all that wait,
-// runs them in one transaction and answers each. A request that nobody has begun to run can still
-// be given up by its caller.
+// writer owns the one connection that writes. Requests queue; whoever holds the connection takes all
+// that wait, runs them in one transaction and answers each. A caller that finds the connection free
+// commits its own request, with no change of goroutine, which would cost as much as a commit; else,
+// and while another process writes, the writer's goroutine does. A request that nobody has begun to
+// run can still be given up by its caller.
 type writer struct {
 	stmts *statements
 	// limit is how long a request waits for a busy database.
 	limit  time.Duration
 	onBusy func(waited time.Duration)
 	files  *identity // nil in memory
-	full   bool      // the connection's synchronous mode; owned by the goroutine
+
+	// turn holds one token: who takes it out has the connection, and full.
+	turn chan struct{}
+	full bool // the connection's synchronous mode
 
 	// mu guards queue and closed.
 	mu     sync.Mutex
@@ -41,8 +46,8 @@ type writer struct {
 // request is one write.
 type request struct {
 	run func(ctx context.Context, t *statements) error
-	// committed, which may be nil, runs on the writer's goroutine after the commit, so that what
-	// it changes in memory is changed in the order of the commits.
+	// committed, which may be nil, runs after the commit, before the connection is free again, so
+	// that what it changes in memory is changed in the order of the commits.
 	committed func()
 	durable   bool
 	alone     bool // run outside a transaction
@@ -57,9 +62,11 @@ func newWriter(stmts *statements, files *identity, o Options) *writer {
 		stmts:  stmts,
 		limit:  o.BusyTimeout,
 		onBusy: o.OnBusy,
+		turn:   make(chan struct{}, 1),
 		wake:   make(chan struct{}, 1),
 		done:   make(chan struct{}),
 	}
+	w.turn <- struct{}{}
 	if w.onBusy == nil {
 		w.onBusy = func(time.Duration) {}
 	}
@@ -75,6 +82,9 @@ func (w *writer) do(ctx context.Context, r *request) error {
 	if !w.add(r) {
 		return ErrClosed
 	}
+	if !w.lead(ctx, r) {
+		w.notify()
+	}
 	select {
 	case err := <-r.result:
 		return err
@@ -86,7 +96,7 @@ func (w *writer) do(ctx context.Context, r *request) error {
 	return <-r.result
 }
 
-// add queues r, unless the writer is closed. Nobody need wait for its result.
+// add queues r, unless the writer is closed. Somebody must see to it then: lead or notify.
 func (w *writer) add(r *request) bool {
 	r.since = time.Now()
 	r.result = make(chan error, 1)
@@ -97,8 +107,36 @@ func (w *writer) add(r *request) bool {
 	}
 	w.queue = append(w.queue, r)
 	w.mu.Unlock()
-	w.notify()
 	return true
+}
+
+// post queues r for the writer's goroutine. Nobody waits for its result.
+func (w *writer) post(r *request) {
+	if w.add(r) {
+		w.notify()
+	}
+}
+
+// lead commits what waits, r among it, if the connection is free. It reports whether nothing is
+// left for the writer's goroutine to do.
+func (w *writer) lead(ctx context.Context, r *request) bool {
+	select {
+	case <-w.turn:
+	default:
+		return false
+	}
+	defer func() { w.turn <- struct{}{} }()
+	if !r.alone && w.waits(r) {
+		w.commit(context.WithoutCancel(ctx), false)
+	}
+	return !w.pending()
+}
+
+// waits reports whether r is in the queue.
+func (w *writer) waits(r *request) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(w.queue, r)
 }
 
 func (w *writer) notify() {
@@ -129,16 +167,18 @@ func (w *writer) close() {
 	<-w.done
 }
 
-// loop is the writer's goroutine. ctx is never cancelled: a commit is not broken off.
+// loop is the writer's goroutine, for what callers do not commit themselves. ctx is never cancelled: a commit is not broken off.
 func (w *writer) loop(ctx context.Context) {
 	defer close(w.done)
 	for range w.wake {
+		<-w.turn
 		for w.pending() {
-			w.commit(ctx)
+			w.commit(ctx, true)
 		}
 		w.mu.Lock()
 		ended := w.closed && len(w.queue) == 0
 		w.mu.Unlock()
+		w.turn <- struct{}{}
 		if ended {
 			return
 		}
@@ -151,14 +191,15 @@ func (w *writer) pending() bool {
 	return len(w.queue) > 0
 }
 
-// commit runs one transaction for the requests that wait when it has begun.
-func (w *writer) commit(ctx context.Context) {
+// commit runs one transaction for the requests that wait when it has begun. patient says whether it
+// waits for as long as they may while another process writes, or leaves them in the queue then.
+func (w *writer) commit(ctx context.Context, patient bool) {
 	if r := w.claimAlone(); r != nil {
 		r.result <- translate(r.run(ctx, w.stmts))
 		return
 	}
 	full := w.anyDurable()
-	begun, err := w.begin(ctx, full)
+	begun, err := w.begin(ctx, full, patient)
 	if err != nil {
 		w.answer(w.claim(true), err)
 		return
@@ -192,8 +233,8 @@ func (w *writer) commit(ctx context.Context) {
 }
 
 // begin opens the transaction, waiting while another process writes. The requests that have waited
-// too long are answered here; when none is left it reports false.
-func (w *writer) begin(ctx context.Context, full bool) (bool, error) {
+// too long are answered here; when none is left, or it is not to wait, it reports false.
+func (w *writer) begin(ctx context.Context, full, patient bool) (bool, error) {
 	if err := w.setSync(ctx, full); err != nil {
 		return false, err
 	}
@@ -201,6 +242,9 @@ func (w *writer) begin(ctx context.Context, full bool) (bool, error) {
 	for {
 		_, err := w.stmts.exec(ctx, "BEGIN IMMEDIATE")
 		busy := err != nil && isBusy(err)
+		if busy && !patient {
+			return false, nil
+		}
 		goOn := busy && w.expire()
 		waited := time.Since(start)
 		switch {
