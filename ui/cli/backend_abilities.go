@@ -32,6 +32,7 @@ var (
 	_ tui.Reporter   = (*backend)(nil)
 	_ tui.Catalogue  = (*backend)(nil)
 	_ tui.Previewer  = (*backend)(nil)
+	_ tui.RuleKeeper = (*screenChat)(nil)
 )
 
 // Entries reads the effects of a turn (tui.Journaled).

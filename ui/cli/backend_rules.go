@@ -23,6 +23,19 @@ func (c *screenChat) AddRule(ctx context.Context, effect approval.Effect, text s
 	return nil
 }
 
+// RuleFile says where rules are kept (tui.RuleKeeper).
+func (c *screenChat) RuleFile(scope string) string {
+	var s approval.Scope
+	if s.UnmarshalText([]byte(scope)) != nil {
+		return ""
+	}
+	path, err := c.a.settingsOf(s)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
 // TryRule finds the calls of this session that rules would have decided about (tui.Ruled).
 func (c *screenChat) TryRule(ctx context.Context, effect approval.Effect, text string) ([]record.Call, error) {
 	rules, err := agent.ParseRules(effect, text, approval.Session)

@@ -23,6 +23,13 @@ type Spender interface {
 	Spent(ctx context.Context) ([]record.Spent, error)
 }
 
+// RuleKeeper is a Chat that knows where rules are kept.
+type RuleKeeper interface {
+	// RuleFile returns the settings file in which rules of a scope ("project", "user") are kept, "" when
+	// there is none. It returns at once.
+	RuleFile(scope string) string
+}
+
 // Backgrounder is a Chat whose commands can go on in the background.
 type Backgrounder interface {
 	// Background moves a running command of the turn to the background. False means that it cannot

@@ -2,12 +2,15 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"parley/agent"
 	"parley/ui/tui/panel"
 	"parley/ui/tui/prompt"
+	"parley/ui/tui/text"
 )
 
 // armDelay is how long no key must come before a question takes answers (spec/screen.md 4).
@@ -113,6 +116,25 @@ func (m *screen) removePrompt(id string) tea.Cmd {
 	return m.show(id)
 }
 
+// sayRule says where the rule goes that an answer makes for good.
+func (m *screen) sayRule(ans agent.ApprovalAnswer) {
+	if ans.Rule == "" || ans.Scope != "project" && ans.Scope != "user" {
+		return
+	}
+	verb, file := "denied from now on: ", ""
+	if ans.Allow {
+		verb = "allowed from now on: "
+	}
+	if k, ok := m.session.chat.(RuleKeeper); ok {
+		file = k.RuleFile(ans.Scope)
+	}
+	line := verb + strings.ReplaceAll(text.Strict(ans.Rule), "\n", "  ")
+	if file != "" {
+		line += "\nkept in " + file + ", where it can be taken out; parley approvals revoke does it too"
+	}
+	m.say(line)
+}
+
 func waiting(open []*question) []panel.Waiting {
 	var out []panel.Waiting
 	for _, q := range open {
@@ -153,6 +175,7 @@ func (m *screen) promptMessage(msg tea.Msg) (tea.Cmd, bool) {
 		// Stopping is interrupting: what is queued is not sent by itself then.
 		m.session.interrupted = m.session.interrupted || msg.Answer.Stop
 		m.opts.Questions.answer(msg.ID, msg.Answer)
+		m.sayRule(msg.Answer)
 		m.asking.away = false
 		cmd := m.removePrompt(msg.ID)
 		m.setBatch()

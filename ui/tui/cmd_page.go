@@ -24,7 +24,7 @@ func pageCommands() []command {
 		{name: "config", group: "program", help: "the settings that hold", looks: true, run: func(m *screen, _ string) tea.Cmd { return m.report("settings", "config", "show") }},
 		{name: "doctor", group: "program", help: "what parley finds on this system", looks: true, run: func(m *screen, _ string) tea.Cmd { return m.report("doctor", "doctor") }},
 		{name: "help", aliases: []string{"keys"}, group: "program", help: "keys and commands", looks: true, run: func(m *screen, _ string) tea.Cmd { m.showHelp(); return nil }},
-		{name: "quit", aliases: []string{"exit"}, group: "program", help: "leave", looks: true, run: func(*screen, string) tea.Cmd { return tea.Quit }},
+		{name: "quit", aliases: []string{"exit"}, group: "program", help: "leave", looks: true, run: func(m *screen, _ string) tea.Cmd { return m.leave("/quit") }},
 	}
 }
 

@@ -166,6 +166,13 @@ func (c *fakeChat) Row() record.Session {
 	return c.row
 }
 
+func (c *fakeChat) RuleFile(scope string) string {
+	if scope == "project" {
+		return "/home/me/shop/.parley/config.json"
+	}
+	return "/home/me/.config/parley/config.json"
+}
+
 func (c *fakeChat) Window() int             { return 200_000 }
 func (c *fakeChat) Events() *monitor.Reader { return c.hub.Subscribe() }
 

@@ -102,6 +102,10 @@ func (m *screen) hints() []hint {
 	case m.page == pageTimeline:
 		return slices.Concat(m.pair(keymap.TimeBack, keymap.TimeOn, "step"), m.pair(keymap.TimePrevTurn, keymap.TimeNextTurn, "turn"),
 			m.of(keymap.TimeShow, keymap.TimeFork), []hint{{"Esc", "Esc", "back"}}, m.of(keymap.TimeDiff, keymap.TimePlay))
+	case m.page == pagePicker && m.picker.Entering() == "delete":
+		return []hint{{"y", "y", "delete"}, {"Esc", "Esc", "back to the list"}}
+	case m.page == pagePicker && m.picker.Entering() != "":
+		return []hint{{"Enter", "Enter", m.picker.Entering()}, {"Esc", "Esc", "back to the list"}}
 	case m.page == pagePicker:
 		return m.of(keymap.PickerOpen, keymap.PickerSearch, keymap.PickerAll, keymap.PickerPreview, keymap.PickerNew, keymap.PickerFork,
 			keymap.PickerRename, keymap.PickerTimeline, keymap.PickerExport, keymap.PickerDelete, keymap.PickerSort, keymap.PickerBack)
@@ -144,12 +148,9 @@ func (m *screen) writingHints() []hint {
 
 // promptHints are those while a question waits.
 func (m *screen) promptHints() []hint {
-	esc := hint{"Esc", "Esc", "deny"}
-	switch m.prompt().Kind() {
-	case prompt.Input:
-		esc.word = "decline"
-	case prompt.Resume:
-		esc.word = "leave stopped"
+	esc := hint{"Esc", "Esc", prompt.Escape(m.prompt())}
+	if m.batchShown() {
+		esc.word = "deny the rest"
 	}
 	next := hint{m.keys.Key(keymap.Next), m.keys.ShortKey(keymap.Next), "answer"}
 	switch {

@@ -105,7 +105,9 @@ const finishTime = 10 * time.Second
 
 // finish stores what is kept and closes the chat. It is called once, after the program has ended.
 func (m *screen) finish() {
-	m.opts.Questions.end()
+	// Last: a question that the chat's end withdraws is asked again when it is opened, one that nobody
+	// answers is denied.
+	defer m.opts.Questions.end()
 	chat := m.session.chat
 	if chat == nil {
 		return

@@ -27,6 +27,8 @@ func (m *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.suspend()
 	}
 	switch {
+	case m.leaves(msg):
+		return m.leave(m.keys.Key(keymap.Leave))
 	case m.choice != nil:
 		return m.choiceKey(msg)
 	case m.page == pageReader:
@@ -105,14 +107,9 @@ func (m *screen) composerKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 
 // writingKey takes the keys of the composer that do more than edit.
 func (m *screen) writingKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	if m.composer.Empty() {
-		if m.keys.Find(keymap.Global, msg) == keymap.Leave {
-			return tea.Quit, true
-		}
-		if m.keys.Find(keymap.Composer, msg) == keymap.HelpPage {
-			m.showHelp()
-			return nil, true
-		}
+	if m.composer.Empty() && m.keys.Find(keymap.Composer, msg) == keymap.HelpPage {
+		m.showHelp()
+		return nil, true
 	}
 	switch m.keys.Find(keymap.Composer, msg) {
 	case keymap.Send:

@@ -38,7 +38,9 @@ func (m *screen) parts(w, h int) parts {
 	p.composer = strings.Split(m.composer.View(), "\n")
 	room := h - len(p.composer) - 1
 	if m.prompt() != nil && room > 0 {
-		p.prompt, p.promptCursor = m.drawPrompt(w, min(room, max((m.h+1)/2, 3)))
+		// Half of the height, and what the chat leaves empty.
+		free := room + 1 - m.transcript.Rows(w, room)
+		p.prompt, p.promptCursor = m.drawPrompt(w, min(room, max((m.h+1)/2, 3, free)))
 		room -= len(p.prompt)
 	}
 	p.suggest = m.suggestLines(w, min(room, max(h/3, 1)))

@@ -227,6 +227,7 @@ type screen struct {
 	ticking   bool
 	leaveAt   time.Time // a second Ctrl+C before this leaves
 	rewindAt  time.Time // a second Esc before this opens the timeline
+	endAt     time.Time // leaving before this ends the commands that run
 	started   bool      // the first session was opened
 	early     []string  // messages sent before it was
 	failure   *PanicError

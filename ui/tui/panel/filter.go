@@ -69,6 +69,9 @@ func (f *filter) key(msg tea.KeyPressMsg) bool {
 	return msg.Text != ""
 }
 
+// Writing reports whether the filter is being written.
+func (m *Model) Writing() bool { return m.filter.typing && m.filter.text != "" }
+
 // Filter shows the calls that match the text, all for "".
 func (m *Model) Filter(text string) {
 	m.tab, m.full, m.filter, m.drawn = tabCalls, false, filter{text: text}, ""

@@ -135,6 +135,17 @@ func (m *Model) Siblings(path string) []record.Call {
 // Working counts the calls that run.
 func (m *Model) Working() int { return m.tree.working }
 
+// Commands counts the commands that run, agents left out.
+func (m *Model) Commands() int {
+	n := 0
+	for _, path := range m.tree.turns[m.tree.newest()] {
+		if c := m.tree.nodes[path].call; c.Status == toolrt.StatusRunning && !c.Agent {
+			n++
+		}
+	}
+	return n
+}
+
 // runs reports whether a call is at work. The agent one talks to is not: it is there all the time.
 func runs(c record.Call) bool { return c.Status == toolrt.StatusRunning && !c.Chat }
 

@@ -225,6 +225,25 @@ func (m *Model) typed() tea.Cmd {
 	return tea.Tick(searchWait, func(time.Time) tea.Msg { return searchDue{tag} })
 }
 
+// Writing reports whether text is being written, which keys change.
+func (m *Model) Writing() bool {
+	return (m.entry == entrySearch || m.entry == entryRename) && m.input.Value() != ""
+}
+
+// Entering says what Enter does while a line is typed, "delete" while that is asked, and "" in the list
+// itself.
+func (m *Model) Entering() string {
+	switch m.entry {
+	case entrySearch:
+		return "resume"
+	case entryRename:
+		return "rename"
+	case entryDelete:
+		return "delete"
+	}
+	return ""
+}
+
 // confirm takes the answer to "delete?": y deletes, everything else does not.
 func (m *Model) confirm(msg tea.KeyPressMsg) tea.Cmd {
 	m.entry = entryNone

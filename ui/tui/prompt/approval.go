@@ -17,13 +17,14 @@ import (
 type stage int
 
 const (
-	asking   stage = iota // the question itself
-	scoping               // after a: for how long
-	widening              // after a and g: whether really everywhere
-	ruling                // the rule is edited
-	giving                // a reason is typed
-	editing               // the arguments are edited
-	reading               // the whole text is read
+	asking     stage = iota // the question itself
+	scoping                 // after a: for how long
+	widening                // after a and g: whether really everywhere
+	forbidding              // after a and n: whether really never again
+	ruling                  // the rule is edited
+	giving                  // a reason is typed
+	editing                 // the arguments are edited
+	reading                 // the whole text is read
 )
 
 // approval is the dialog about one call.
@@ -38,6 +39,7 @@ type approval struct {
 	// ruleSeen says that the rule that s makes stood on screen, whole, when the dialog was last
 	// drawn.
 	ruleSeen bool
+	seen     seen
 	// answered: an answer is on its way, further keys are for nobody.
 	answered bool
 }
@@ -93,8 +95,8 @@ func (a *approval) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch a.stage {
 	case scoping:
 		return a.scopeKey(k)
-	case widening:
-		return a.everywhereKey(k)
+	case widening, forbidding:
+		return a.sureKey(k)
 	case ruling, giving, editing:
 		return a.textKey(k, msg)
 	case reading:
@@ -113,13 +115,13 @@ func (a *approval) key(msg tea.KeyPressMsg) tea.Cmd {
 func (a *approval) askKey(k string) tea.Cmd {
 	switch k {
 	case "y":
-		return a.answer(agent.ApprovalAnswer{Allow: true})
+		return a.allow(agent.ApprovalAnswer{Allow: true})
 	case "s":
 		if !a.mayRule() {
 			return nil
 		}
-		if a.ruleSeen {
-			return a.answer(agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: a.ruleText()})
+		if a.ruleSeen || !a.seen.all() {
+			return a.allow(agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: a.ruleText()})
 		}
 		a.stage, a.pager = scoping, nil // there was no room for it: show it first
 	case "a":
@@ -168,13 +170,13 @@ func (a *approval) askKey(k string) tea.Cmd {
 func (a *approval) scopeKey(k string) tea.Cmd {
 	switch k {
 	case "s":
-		return a.answer(agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: a.ruleText()})
+		return a.allow(agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: a.ruleText()})
 	case "p":
-		return a.answer(agent.ApprovalAnswer{Allow: true, Scope: "project", Rule: a.ruleText()})
+		return a.allow(agent.ApprovalAnswer{Allow: true, Scope: "project", Rule: a.ruleText()})
 	case "g":
 		a.stage = widening
-	case "n":
-		return a.answer(agent.ApprovalAnswer{Scope: "project", Rule: a.ruleText()})
+	case "n": // it denied once a moment ago: a rule for good takes another key
+		a.stage = forbidding
 	case "m":
 		return a.askKey(k)
 	case "e":
@@ -185,13 +187,15 @@ func (a *approval) scopeKey(k string) tea.Cmd {
 	return nil
 }
 
-// everywhereKey takes the key that confirms a rule for every folder. No word that somebody might have
-// begun to type goes on like this.
-func (a *approval) everywhereKey(k string) tea.Cmd {
-	switch k {
-	case "G":
-		return a.answer(agent.ApprovalAnswer{Allow: true, Scope: "user", Rule: a.ruleText()})
-	case "esc", "n":
+// sureKey takes the key that confirms a rule for every folder, or one that denies for good. No word
+// that somebody might have begun to type goes on like this.
+func (a *approval) sureKey(k string) tea.Cmd {
+	switch {
+	case k == "G" && a.stage == widening:
+		return a.allow(agent.ApprovalAnswer{Allow: true, Scope: "user", Rule: a.ruleText()})
+	case k == "N" && a.stage == forbidding:
+		return a.answer(agent.ApprovalAnswer{Scope: "project", Rule: a.ruleText()})
+	case k == "esc", k == "n":
 		a.stage = scoping
 	}
 	return nil
@@ -329,6 +333,7 @@ func (a *approval) paint(width, maxHeight int, st State, s *style.Set) (string, 
 	return paint(width, maxHeight, s, f, func(c *canvas) {
 		a.ruleSeen = false
 		if f.small {
+			a.seen.box = false
 			a.summary(c)
 			return
 		}
@@ -348,7 +353,7 @@ func (a *approval) bottom(st State, s *style.Set, width int) string {
 		return "Enter send" + dot + "Ctrl+J new line" + dot + "Ctrl+G editor" + dot + "Esc back"
 	case a.stage == reading:
 		return "j k PgUp PgDn" + dot + "Esc back"
-	case a.stage == scoping, a.stage == widening:
+	case a.stage != asking:
 		return "Esc back"
 	}
 	if width < 70 {

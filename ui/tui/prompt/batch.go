@@ -26,11 +26,13 @@ type Batch struct {
 	note        string
 	tight       bool // there is room for the most important keys only
 	ruleSeen    bool // the rule of the row under the cursor stood on screen, whole
+	warned      bool // that Y allows what is seen in part only
 }
 
 type batchRow struct {
 	call record.Call
 	ask  *approval // the question that waits, nil when there is none
+	cut  bool      // not all of its line was seen when it was last drawn
 }
 
 // BatchClosed says that the view was left; what is undecided is asked as before.
@@ -108,6 +110,8 @@ func (b *Batch) place() int {
 // Update takes a key.
 func (b *Batch) Update(msg tea.KeyPressMsg) tea.Cmd {
 	b.note = ""
+	warned := b.warned
+	b.warned = false
 	if len(b.rows) == 0 {
 		return send(BatchClosed{})
 	}
@@ -121,6 +125,10 @@ func (b *Batch) Update(msg tea.KeyPressMsg) tea.Cmd {
 	case "enter", "b":
 		return send(BatchClosed{})
 	case "Y":
+		if n := b.unseen(); n > 0 && !warned {
+			b.note, b.warned = counted(n, "call")+" seen in part only: v shows one, Y again allows all", true
+			return nil
+		}
 		return b.rest(agent.ApprovalAnswer{Allow: true}, "once")
 	case "N", "esc":
 		return b.rest(agent.ApprovalAnswer{}, "deny")
@@ -142,7 +150,9 @@ func (b *Batch) Update(msg tea.KeyPressMsg) tea.Cmd {
 func (b *Batch) one(row batchRow, k string, msg tea.KeyPressMsg) tea.Cmd {
 	switch k {
 	case "y":
-		return b.decide(row, agent.ApprovalAnswer{Allow: true}, "once")
+		if !row.cut || row.ask.seen.all() {
+			return b.decide(row, agent.ApprovalAnswer{Allow: true}, "once")
+		}
 	case "n":
 		return b.decide(row, agent.ApprovalAnswer{}, "deny")
 	case "s":
@@ -150,7 +160,7 @@ func (b *Batch) one(row batchRow, k string, msg tea.KeyPressMsg) tea.Cmd {
 			b.note = row.ask.note
 			return nil
 		}
-		if b.ruleSeen {
+		if b.ruleSeen && (!row.cut || row.ask.seen.all()) {
 			return b.decide(row, agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: row.ask.ruleText()}, "session")
 		}
 	case "m":
@@ -159,6 +169,17 @@ func (b *Batch) one(row batchRow, k string, msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	return send(BatchOpens{ID: row.ask.q.ID, Key: msg})
+}
+
+// unseen counts the questions that the list shows in part only and that were not read elsewhere (P-08).
+func (b *Batch) unseen() int {
+	n := 0
+	for _, r := range b.rows {
+		if r.ask != nil && r.cut && !r.ask.seen.all() {
+			n++
+		}
+	}
+	return n
 }
 
 // decide answers one question and goes on to the next that waits.
@@ -212,7 +233,7 @@ func (b *Batch) body(c *canvas) {
 	keys := sub(c, b.keys)
 	rule := sub(c, func(k *canvas) {
 		if ask := b.rows[at].ask; ask != nil && ask.rulable() {
-			k.add(broken(k.Muted.Render("rule for s and a: ")+ask.offered(k), k.w)...)
+			ask.offered(k, "rule for s and a: ")
 		}
 	})
 	b.ruleSeen = false
@@ -226,6 +247,9 @@ func (b *Batch) body(c *canvas) {
 		c.add(c.Muted.Render(b.columns(c, " ", "#", "tool", "arguments", "decision")))
 	}
 	room := max(c.h-head-len(keys), 1)
+	for i := range b.rows {
+		b.rows[i].cut = true
+	}
 	from := max(min(at-room/2, len(b.rows)-room), 0)
 	for i := from; i < min(from+room, len(b.rows)); i++ {
 		c.add(b.line(c, i, i == at))
@@ -241,10 +265,17 @@ func (b *Batch) body(c *canvas) {
 	c.add(keys...)
 }
 
+// maxLine is the longest argument text that a line can show whole.
+const maxLine = 300
+
+// verdict is the width of a decision.
+const verdict = 9
+
+func (*Batch) toolWidth(c *canvas) int { return min(max(c.w/4, 8), 24) }
+
 // columns lays out a row: mark, number, tool, arguments, decision.
 func (b *Batch) columns(c *canvas, mark, label, tool, args, decision string) string {
-	const verdict = 9
-	name := min(max(c.w/4, 8), 24)
+	name := b.toolWidth(c)
 	fit := func(s string, n int) string { return text.Fit(s, n, c.Glyphs.Ellipsis) }
 	return mark + " " + fit(label, 4) + " " + fit(tool, name) + " " +
 		fit(args, max(c.w-name-verdict-9, 0)) + " " + fit(decision, verdict)
@@ -267,6 +298,8 @@ func (b *Batch) line(c *canvas, i int, chosen bool) string {
 			args = transcript.Arguments(r.ask.q.Arguments)
 		}
 	}
+	b.rows[i].cut = text.Width(strictLine(args)) > c.w-b.toolWidth(c)-verdict-9 || text.Width(tool) > b.toolWidth(c) ||
+		len(r.call.Input) > maxLine || strings.Contains(r.call.Input, `\n`)
 	line := b.columns(c, mark, strictLine(r.call.Label), tool, strictLine(args), b.decision(r))
 	if chosen {
 		return c.Selection.Render(text.Fit(line, c.w, ""))

@@ -4,23 +4,22 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"parley/agent"
 	"parley/ui/tui/diff"
 	"parley/ui/tui/text"
 )
 
-// facts is everything about the call, the most important first.
+// facts is everything about the call, the most important first: what will run, where, why it asks, and
+// then what may be long.
 func (a *approval) facts(k *canvas) {
 	q := a.q
 	k.spread(k.Strong.Render(strictLine(q.Tool)), k.Muted.Render(strictLine(q.Source)))
 	if q.Again != "" {
 		k.wrap(k.Warning.Render("asked again: " + strictLine(q.Again)))
-	}
-	for _, part := range q.Parts {
-		if !part.Covered {
-			k.add(prefixed(k, "asks for", part.Text)...)
-		}
 	}
 	if q.Preview.Command != "" {
 		k.add(prefixed(k, "will run", q.Preview.Command)...)
@@ -30,23 +29,81 @@ func (a *approval) facts(k *canvas) {
 	if q.Preview.URL != "" {
 		k.add(prefixed(k, "will send", q.Preview.URL)...)
 	}
-	for _, f := range fields(q.Arguments) {
-		if f.value != q.Preview.Command || q.Preview.Command == "" {
-			k.add(prefixed(k, f.name, f.value)...)
-		}
+	short, long := a.values()
+	for _, f := range short {
+		k.add(prefixed(k, f.name, f.value)...)
 	}
-	if len(q.Preview.Paths) > 0 {
-		k.add(prefixed(k, "touches", strings.Join(q.Preview.Paths, "\n"))...)
-	}
-	if q.Preview.Diff != "" {
-		k.field("change", changed(q.Preview.Diff)+"  d shows it")
-	}
+	k.add(prefixed(k, "touches", strings.Join(a.touched(short), "\n"))...)
+	a.uncovered(k)
 	k.add(prefixed(k, "in", q.Dir)...)
 	k.add(prefixed(k, "why", q.Reason)...)
 	k.add(prefixed(k, "confined", q.Sandbox)...)
+	for _, f := range long {
+		k.add(prefixed(k, f.name, f.value)...)
+	}
 	if q.Preview.Diff != "" {
+		k.field("change", changed(q.Preview.Diff)+"  d shows it")
 		k.add(diff.Lines(q.Preview.Diff, k.w, k.Set)...)
 	}
+}
+
+// uncovered adds the parts of a command that no rule covers, if others are covered: else it is all of
+// it that asks.
+func (a *approval) uncovered(k *canvas) {
+	if !slices.ContainsFunc(a.q.Parts, func(p agent.CommandPart) bool { return p.Covered }) {
+		return
+	}
+	for _, part := range a.q.Parts {
+		if !part.Covered {
+			k.add(prefixed(k, "asks for", part.Text)...)
+		}
+	}
+}
+
+// values are the arguments of one line, and the longer ones; left out is what the command or the diff
+// shows already.
+func (a *approval) values() (short, long []argument) {
+	for _, f := range fields(a.q.Arguments) {
+		switch {
+		case a.q.Preview.Command != "" && (f.value == a.q.Preview.Command || f.name == "directory" && f.value == "."):
+		case inDiff(a.q.Preview.Diff, f.value):
+		case strings.Contains(f.value, "\n"):
+			long = append(long, f)
+		default:
+			short = append(short, f)
+		}
+	}
+	return short, long
+}
+
+// inDiff reports whether all lines of a value are among those of a diff.
+func inDiff(change, value string) bool {
+	if change == "" || strings.TrimSpace(value) == "" {
+		return false
+	}
+	lines := map[string]bool{}
+	for l := range strings.Lines(change) {
+		if l = strings.TrimRight(l, "\r\n"); l != "" && !strings.HasPrefix(l, "+++") && !strings.HasPrefix(l, "---") {
+			lines[l[1:]] = true
+		}
+	}
+	for l := range strings.Lines(value) {
+		if l = strings.TrimRight(l, "\r\n"); l != "" && !lines[l] {
+			return false
+		}
+	}
+	return true
+}
+
+// touched are the files that are not named by one of the arguments shown.
+func (a *approval) touched(shown []argument) []string {
+	var paths []string
+	for _, p := range a.q.Preview.Paths {
+		if !slices.ContainsFunc(shown, func(f argument) bool { return f.value == p || filepath.Join(a.q.Dir, f.value) == p }) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
 }
 
 // prefixed is a text with its name before the first line, each sign of it shown.

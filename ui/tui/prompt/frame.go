@@ -44,19 +44,23 @@ func (c *canvas) field(name, value string) {
 	c.cut(c.Muted.Render(text.Fit(name, column-2, c.Glyphs.Ellipsis)) + "  " + value)
 }
 
-// keys adds hints, as many on a line as fit: "y once  s session". Pairs of key and words.
+// keys adds hints, as many on a line as fit: "y once  s session". Pairs of key and words. They stand
+// closer together where that saves a line.
 func (c *canvas) keys(pairs ...string) {
-	line, used := "", 0
+	line, used, gap := "", 0, 2
+	if all := text.Width(strings.Join(pairs, " ")); all <= c.w && all+len(pairs)/2 > c.w {
+		gap = 1
+	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		w := text.Width(pairs[i]) + 1 + text.Width(pairs[i+1])
 		hint := c.Key.Render(pairs[i]) + " " + pairs[i+1]
-		if used > 0 && used+2+w > c.w {
+		if used > 0 && used+gap+w > c.w {
 			c.cut(line)
 			line, used = "", 0
 		}
 		if used > 0 {
-			line += "  "
-			used += 2
+			line += text.Spaces(gap)
+			used += gap
 		}
 		line += hint
 		used += w

@@ -43,6 +43,9 @@ func (p *pager) move(k string) bool {
 	return true
 }
 
+// atEnd reports whether the end of the text was drawn last.
+func (p *pager) atEnd() bool { return p.lines != nil && p.top+p.page >= len(p.lines) }
+
 func (p *pager) clamp() { p.top = min(max(p.top, 0), max(len(p.lines)-p.page, 0)) }
 
 // draw adds what is seen of the text, and below it how much is not.

@@ -154,7 +154,8 @@ func TestApprovalKeys(t *testing.T) {
 		{"m m s", agent.ApprovalAnswer{Allow: true, Scope: "session", Rule: narrow}},
 		{"a p", agent.ApprovalAnswer{Allow: true, Scope: "project", Rule: narrow}},
 		{"a m g G", agent.ApprovalAnswer{Allow: true, Scope: "user", Rule: wide}},
-		{"a n", agent.ApprovalAnswer{Scope: "project", Rule: narrow}},
+		{"a n N", agent.ApprovalAnswer{Scope: "project", Rule: narrow}},
+		{"a n n esc n", agent.ApprovalAnswer{Scope: "once"}},         // n alone never denies for good
 		{"a g a i n esc esc n", agent.ApprovalAnswer{Scope: "once"}}, // a word that begins with a and g makes no rule
 		{"a e ctrl+u x enter p", agent.ApprovalAnswer{Allow: true, Scope: "project", Rule: "x"}},
 		{"n", agent.ApprovalAnswer{Scope: "once"}},
@@ -473,7 +474,11 @@ func TestBatchKeys(t *testing.T) {
 		{"y n", []tea.Msg{ApprovalAnswered{"q1", once}, ApprovalAnswered{"q3", deny}}},
 		{"j n", []tea.Msg{ApprovalAnswered{"q3", deny}}},
 		{"s", []tea.Msg{ApprovalAnswered{"q1", rule}}},
-		{"Y", []tea.Msg{ApprovalAnswered{"q1", once}, ApprovalAnswered{"q3", once}, BatchClosed{}}},
+		{"Y", nil}, // the arguments of one are cut off
+		{"Y Y", []tea.Msg{ApprovalAnswered{"q1", once}, ApprovalAnswered{"q3", once}, BatchClosed{}}},
+		{"Y j Y", nil},
+		{"y Y Y", []tea.Msg{ApprovalAnswered{"q1", once}, ApprovalAnswered{"q3", once}, BatchClosed{}}},
+		{"j y", []tea.Msg{BatchOpens{"q3", keyPress("y")}}},
 		{"y N", []tea.Msg{ApprovalAnswered{"q1", once}, ApprovalAnswered{"q3", deny}, BatchClosed{}}},
 		{"esc", []tea.Msg{ApprovalAnswered{"q1", deny}, ApprovalAnswered{"q3", deny}, BatchClosed{}}},
 		{"enter", []tea.Msg{BatchClosed{}}},
@@ -540,17 +545,94 @@ func TestAnySize(t *testing.T) {
 
 // A rule is made only after it stood on screen, every sign of it.
 func TestSessionShowsItsRuleFirst(t *testing.T) {
-	p := NewApproval(issue())
-	if got := draw(t, p, 40, 6, armed); strings.Contains(got, "owner=acme") {
-		t.Fatalf("there is room for the rule after all:\n%s", got)
+	q := shell("git status")
+	q.Rules = []agent.RuleOffer{{Text: "sys.exec(git status --short --branch --untracked-files=all)"}}
+	p := NewApproval(q)
+	if got := draw(t, p, 60, 8, armed); strings.Contains(got, "--short") || !strings.Contains(got, "why") {
+		t.Fatalf("there is room for the rule after all, or not for the call:\n%s", got)
 	}
 	p, msgs := press(t, p, "s")
-	got := strings.NewReplacer("\n", "", "|", "", " ", "").Replace(draw(t, p, 40, 6, armed))
-	if len(msgs) != 0 || !strings.Contains(got, "rule:github.create_issue(owner=acme,repo=shop)") {
-		t.Fatalf("sent %+v, shows\n%s", msgs, draw(t, p, 40, 6, armed))
+	got := strings.NewReplacer("\n", "", "|", "", " ", "").Replace(draw(t, p, 60, 8, armed))
+	if len(msgs) != 0 || !strings.Contains(got, "rule:sys.exec(gitstatus--short--branch--untracked-files=all)") {
+		t.Fatalf("sent %+v, shows\n%s", msgs, draw(t, p, 60, 8, armed))
 	}
 	if _, msgs = press(t, p, "s"); len(msgs) != 1 || msgs[0].(ApprovalAnswered).Answer.Scope != "session" {
 		t.Errorf("sent %+v", msgs)
+	}
+}
+
+// What was never on screen is not allowed: y and s show the whole of it first (P-08).
+func TestP08NothingUnseenIsAllowed(t *testing.T) {
+	for _, c := range []struct{ keys, scope string }{{"y", "once"}, {"s", "session"}, {"a p", "project"}, {"a g G", "user"}} {
+		p := NewApproval(shell("echo 1\n" + strings.Repeat("echo 2\n", 40) + "touch evil"))
+		if got := draw(t, p, 80, 12, armed); !strings.Contains(got, "y and s show all first") {
+			t.Errorf("it is not said:\n%s", got)
+		}
+		keys := strings.Fields(c.keys)
+		for _, k := range keys {
+			var msgs []tea.Msg
+			if p, msgs = press(t, p, k); len(msgs) != 0 {
+				t.Fatalf("%s: allowed unseen: %+v", c.keys, msgs)
+			}
+		}
+		if got := draw(t, p, 80, 12, armed); !p.FullScreen() || !strings.Contains(got, "read to its end") {
+			t.Fatalf("%s shows\n%s", c.keys, got)
+		}
+		p, msgs := press(t, p, "y", "pgdown", "y")
+		if draw(t, p, 80, 12, armed); len(msgs) != 0 {
+			t.Fatalf("%s: allowed on the way: %+v", c.keys, msgs)
+		}
+		p, _ = press(t, p, "end")
+		if got := draw(t, p, 80, 12, armed); !strings.Contains(got, "touch evil") || !strings.Contains(got, "y once") {
+			t.Fatalf("%s: the end:\n%s", c.keys, got)
+		}
+		p, _ = press(t, p, "esc")
+		draw(t, p, 80, 12, armed)
+		if keys[0] == "s" { // its rule is shown first
+			p, _ = press(t, p, "s")
+		}
+		if _, msgs = press(t, p, keys...); len(msgs) != 1 || msgs[0].(ApprovalAnswered).Answer.Scope != c.scope {
+			t.Errorf("%s sent %+v", c.keys, msgs)
+		}
+	}
+}
+
+// The call comes before what the keys mean: a command of many parts, its folder and the reason are all
+// on the screen of a wide terminal.
+func TestFactsComeBeforeTheLegend(t *testing.T) {
+	q := shell("echo 1; echo 2; echo 3; echo 4; echo 5; echo 6; echo 7; echo 8; touch evil; echo 9")
+	q.Rules[0].Text = "sys.exec(echo 1)\nsys.exec(echo 2)\nsys.exec(touch evil)"
+	for _, part := range strings.Split(q.Preview.Command, "; ") {
+		q.Parts = append(q.Parts, agent.CommandPart{Text: part})
+	}
+	got := draw(t, NewApproval(q), 76, 12, armed)
+	for _, want := range []string{"touch evil; echo 9", "in         /home/me/shop", "why        no rule", "y once"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	write := agent.ApprovalQuestion{ID: "q2", Label: "1", Tool: "sys.write", Source: "builtin", Arguments: `{"content":"hello world, this is a longer text","filename":"notes.txt"}`,
+		Preview: toolrt.Preview{Paths: []string{"/home/me/shop/notes.txt"}, Diff: "--- /dev/null\n+++ notes.txt\n@@ -0,0 +1 @@\n+hello world, this is a longer text\n"},
+		Dir:     "/home/me/shop", Reason: "it writes a file", Rules: []agent.RuleOffer{{Text: "sys.write(/notes.txt)"}}}
+	for _, size := range []struct{ w, h int }{{40, 6}, {60, 10}, {76, 18}} {
+		if got := draw(t, NewApproval(write), size.w, size.h, armed); !strings.Contains(got, "notes.txt") || size.h > 6 && !strings.Contains(got, "why") {
+			t.Errorf("%dx%d:\n%s", size.w, size.h, got)
+		}
+	}
+}
+
+// A rule is broken between its words, and what it would have matched stays whole.
+func TestRulesBreakAtWords(t *testing.T) {
+	q := shell("x")
+	q.Rules = []agent.RuleOffer{{Text: "sys.exec(echo one)\nsys.exec(echo two three)\nsys.exec(touch four five six)", Past: 1}}
+	for w := 30; w < 90; w++ {
+		p, _ := press(t, NewApproval(q), "a")
+		got := draw(t, p, w, 24, armed)
+		for _, want := range []string{"sys.exec(echo two three)", "sys.exec(touch four five", "1 past call"} {
+			if !strings.Contains(got, want) {
+				t.Fatalf("%d wide, %q is broken:\n%s", w, want, got)
+			}
+		}
 	}
 }
 

@@ -61,6 +61,19 @@ func (m *Model) first() (pos, off int) {
 	return 0, 0
 }
 
+// Rows is how many lines the whole conversation takes in w columns, counted up to limit.
+func (m *Model) Rows(w, limit int) int {
+	m.SetSize(w, m.h)
+	if m.w == 0 {
+		return 0
+	}
+	rows := 0
+	for i := m.len() - 1; i >= 0 && rows < limit; i-- {
+		rows += m.height(i)
+	}
+	return min(rows, max(limit, 0))
+}
+
 // resolve finds an anchor's line in its block.
 func (m *Model) resolve(pos int, a anchor) (int, int) {
 	lines := m.lines(pos)
