@@ -110,7 +110,7 @@ func (t *turn) newCall(parent *call, st *callState) (*call, error) {
 
 // open gives the call its model and its conversation and makes it known to the turn.
 func (c *call) open() error {
-	c.filtered = len(c.t.prg.Load().OutputFilters(c.tool)) > 0
+	c.filtered = len(c.t.program().OutputFilters(c.tool)) > 0
 	if c.tool.IsPrompt() || c.tool.IsNoop() {
 		var err error
 		if c.model, err = c.t.modelFor(c.tool); err != nil {

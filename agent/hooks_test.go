@@ -180,8 +180,10 @@ func TestA14ChangedArgumentsSurviveACrash(t *testing.T) {
 		o.Hooks = before(`echo '{"arguments":{"command":"echo changed >> n; echo ok"}}'`)
 	}
 	s := r.open()
-	go func() { <-stop; _ = s.Close() }()
+	closed := make(chan struct{})
+	go func() { <-stop; _ = s.Close(); close(closed) }()
 	_, _ = s.Send(t.Context(), "go")
+	<-closed
 	r.hub.Close()
 	s = r.open()
 	defer r.close(s)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"parley/agent/model"
 	"parley/agent/program"
@@ -199,6 +200,9 @@ func (im *importer) tool(id string) string {
 }
 
 func (im *importer) read(in *seedState, at, wireID string) (*callState, error) {
+	if strings.Count(at, "/") > maxDepth {
+		return nil, fmt.Errorf("%w: %w", ErrBadState, errDepth)
+	}
 	if in.Continuation == nil {
 		if in.Result == nil {
 			return nil, fmt.Errorf("%w, resume should have Continuation data", ErrBadState)

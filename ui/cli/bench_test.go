@@ -37,6 +37,7 @@ func TestBench(t *testing.T) {
 		{"loop", benchLoop},
 		{"scheduler", benchScheduler},
 		{"journal", benchJournal},
+		{"program", benchProgram},
 		{"size", benchSize},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.measure(t, b) })
