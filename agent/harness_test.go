@@ -20,10 +20,15 @@ import (
 	"parley/agent/record"
 	"parley/persist"
 	"parley/toolrt/approval"
+	"parley/toolrt/mcp"
+	"parley/toolrt/mcp/mcptest"
 	"parley/toolrt/sys"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	goleak.VerifyTestMain(m)
+}
 
 // scripted is a model that answers by a function of the request, and keeps what it was asked.
 type scripted struct {
@@ -99,7 +104,9 @@ type rig struct {
 	dir    string
 	hub    *monitor.Hub
 	change func(*agent.Options)
-	row    record.Session
+	// servers are the MCP servers of the settings.
+	servers map[string]mcp.Config
+	row     record.Session
 
 	session *agent.Session // the one opened last
 	opened  agent.Journal  // its journal
@@ -125,12 +132,22 @@ func (r *rig) program(ctx context.Context) (*program.Program, error) {
 	prg, _, err := program.LoadSource(ctx, "test.gpt", []byte(r.source), program.Options{Dir: r.dir, Builtins: func(name string) *program.Tool {
 		tool, ok := sys.New(name)
 		if !ok {
-			return nil
+			return r.serverTool(name)
 		}
 		spec := tool.Spec()
 		return &program.Tool{Name: name, Description: spec.Description, Arguments: spec.Parameters, Instructions: "#!" + name}
 	}})
 	return prg, err
+}
+
+// serverTool stands for the server of the settings that a name is, or begins with.
+func (r *rig) serverTool(name string) *program.Tool {
+	for server := range r.servers {
+		if prefix := program.SettingsServerName(server); name == prefix || strings.HasPrefix(name, prefix+"_") {
+			return &program.Tool{Name: prefix, Description: server, Instructions: mcp.SettingsBody(server)}
+		}
+	}
+	return nil
 }
 
 // journal opens the session's journal, making the session at first.
@@ -151,7 +168,7 @@ func (r *rig) open() *agent.Session { r.t.Helper(); return r.openWith(r.journal(
 func (r *rig) openWith(j agent.Journal) *agent.Session {
 	r.t.Helper()
 	r.hub = &monitor.Hub{}
-	o := agent.Options{Journal: j, Hub: r.hub, Program: r.program, Policy: r.policy, Dir: r.dir, Workspace: r.dir, Env: os.Environ(),
+	o := agent.Options{Servers: r.servers, Journal: j, Hub: r.hub, Program: r.program, Policy: r.policy, Dir: r.dir, Workspace: r.dir, Env: os.Environ(),
 		OpenModel: func(string, string) (model.Model, error) { return r.model, nil }}
 	if r.change != nil {
 		r.change(&o)

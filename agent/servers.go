@@ -57,7 +57,7 @@ func (s *turnServers) hold(ctx context.Context) (release func(), err error) {
 // cannot be used are said, and what they would offer is left out.
 func (c *call) expand(ctx context.Context) error {
 	t := c.t
-	if len(t.servers.ids) == 0 || c.state.Category == categoryServer {
+	if len(t.servers.ids) == 0 || c.ofServer() {
 		return nil
 	}
 	tool := t.servers.base.Tool(c.tool.ID)
@@ -82,6 +82,16 @@ func (c *call) expand(ctx context.Context) error {
 		c.tool = now
 	}
 	return nil
+}
+
+// ofServer reports whether the call is part of asking a server, as its credentials are.
+func (c *call) ofServer() bool {
+	for p := c; p != nil; p = p.parent {
+		if p.state.Category == categoryServer {
+			return true
+		}
+	}
+	return false
 }
 
 // toAsk reports whether a server is to be asked now. What an earlier walk of the turn had asked is
@@ -131,7 +141,7 @@ func (t *turn) ask(ctx context.Context, servers []*program.Tool) error {
 		default:
 			delete(t.servers.listings, server.ID)
 			t.servers.failed[server.ID] = true
-			failed = append(failed, serverFailure{toolName(server), err.Error()})
+			failed = append(failed, serverFailure{serverName(server), err.Error()})
 		}
 	}
 	t.sayFailures(failed)
@@ -189,7 +199,7 @@ func (t *turn) sayFailures(failed []serverFailure) {
 	reasons := map[string]bool{}
 	var parts []string
 	for _, f := range failed {
-		why := strings.TrimPrefix(f.reason, fmt.Sprintf("the MCP server %s cannot be used: ", f.name))
+		why := strings.TrimPrefix(f.reason, mcp.FailureText(f.name))
 		if !t.s.newly("server " + f.name + "\x00" + why) {
 			continue
 		}
@@ -211,7 +221,7 @@ func (t *turn) sayFailures(failed []serverFailure) {
 // sayRemarks tells, once in a session, what was left out of a server's tools.
 func (t *turn) sayRemarks(server *program.Tool, l mcp.Listing) {
 	if len(l.Remarks) > 0 && t.s.newly("remarks "+server.ID+"\x00"+strings.Join(l.Remarks, "\n")) {
-		t.say(fmt.Sprintf("the MCP server %s: %s", toolName(server), strings.Join(l.Remarks, "; ")))
+		t.say(fmt.Sprintf("the MCP server %s: %s", serverName(server), strings.Join(l.Remarks, "; ")))
 	}
 }
 
@@ -224,6 +234,14 @@ func (s *Session) newly(text string) bool {
 	}
 	s.toldOnce[text] = true
 	return true
+}
+
+// serverName is what people know a server by: its name in the settings, else that of its tool.
+func serverName(server *program.Tool) string {
+	if ref, err := mcp.ParseBody(server.Instructions); err == nil && ref.Settings {
+		return ref.Name
+	}
+	return toolName(server)
 }
 
 // serverOf returns the tool of the server whose connection has that key.
@@ -289,7 +307,7 @@ func (c *call) starter() (toolrt.Tool, error) {
 	if ref.Settings {
 		cfg = c.t.s.o.Servers[ref.Name]
 	}
-	return &mcp.Starter{Servers: c.t.s.mcp, Ref: ref, Name: c.name(), Config: cfg}, nil
+	return &mcp.Starter{Servers: c.t.s.mcp, Ref: ref, Name: c.name(), Server: serverName(c.tool), Config: cfg}, nil
 }
 
 // serverTool is the runtime's tool of a tool of a server.
@@ -300,7 +318,7 @@ func (c *call) serverTool(flags toolrt.Flags, timeout time.Duration) (toolrt.Too
 	}
 	name := "unknown"
 	if server := c.t.serverOf(key); server != nil {
-		name = toolName(server)
+		name = serverName(server)
 	}
 	return &mcp.Tool{Servers: c.t.s.mcp, Name: c.tool.Name, Server: name, Remote: remote, Key: key, Description: c.tool.Description,
 		Params: c.tool.Arguments, Flags: flags, Timeout: timeout, Abort: c.parent == nil}, nil

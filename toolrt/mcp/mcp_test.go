@@ -299,7 +299,11 @@ func TestM06Results(t *testing.T) {
 			t.Errorf("%s: %v %v\ngot  %s\nwant %s", name, err, out.IsError, got, want)
 		}
 	}
-	if got, _, _, err := r.call(t.Context(), "huge", `{}`, nil); err != nil || len(got) < 50<<20 {
+	if raced {
+		t.Log("the result of 50 MB is left to the run without the race detector, which takes a minute for it")
+		return
+	}
+	if got, _, _, err := r.call(t.Context(), "huge", `{}`, nil); err != nil || len(got) < mcptest.Huge {
 		t.Errorf("%v %d", err, len(got))
 	}
 }

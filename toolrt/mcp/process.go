@@ -57,7 +57,7 @@ func startProcess(cfg Config, p Place, t *tail, spoken bool, remark func(string)
 	proc := &process{in: ours, out: out, stop: stop, done: make(chan struct{})}
 	var stdout io.Writer = t.writer()
 	if spoken {
-		stdout = &messageWriter{to: messages, tail: t, remark: remark}
+		stdout = &messageWriter{to: messages, tail: t, remark: remark, limit: maxMessage}
 	}
 	run := command.Process{Path: cfg.Command, Args: cfg.Args, Dir: p.Dir, Env: command.Merge(append(append([]string(nil), p.Env...), cfg.Env...)),
 		Stdin: theirs, Stdout: stdout, Stderr: t.writer(), Confine: p.Confine, NoNetwork: p.NoNetwork}
@@ -111,6 +111,7 @@ type messageWriter struct {
 	to     io.Writer
 	tail   *tail
 	remark func(string)
+	limit  int // of a message, in bytes
 	line   []byte
 	failed error
 }
@@ -132,7 +133,7 @@ func (w *messageWriter) Write(b []byte) (int, error) {
 			w.line = nil
 		}
 	}
-	if len(w.line) > maxMessage {
+	if len(w.line) > w.limit {
 		w.failed, w.line = errTooLong, nil
 		w.tail.add(errTooLong.Error())
 		if closer, ok := w.to.(*io.PipeWriter); ok {

@@ -72,9 +72,10 @@ type FailedError struct {
 	Before bool
 }
 
-func (e *FailedError) Error() string {
-	return fmt.Sprintf("the MCP server %s cannot be used: %s", e.Name, e.Reason)
-}
+func (e *FailedError) Error() string { return FailureText(e.Name) + e.Reason }
+
+// FailureText begins the text of a [FailedError]; the reason follows.
+func FailureText(name string) string { return "the MCP server " + name + " cannot be used: " }
 
 // Servers holds the connections of a session. Its methods are safe for concurrent use. Close it when
 // done.

@@ -33,7 +33,8 @@ func ParseInvoke(body string) (name, key string, err error) {
 type Starter struct {
 	Servers *Servers
 	Ref     Ref
-	Name    string // for people
+	Name    string // of the tool
+	Server  string // the server's name
 	Config  Config // of the server, for questions
 }
 
@@ -46,19 +47,19 @@ var (
 
 // Spec describes the tool. Servers are started side by side, and again after a crash.
 func (t *Starter) Spec() toolrt.Spec {
-	return toolrt.Spec{Name: t.Name, Description: "Starts the MCP server " + t.Name, Source: "mcp:" + t.Name, Timeout: -1,
+	return toolrt.Spec{Name: t.Name, Description: "Starts the MCP server " + t.Server, Source: "mcp:" + t.Server, Timeout: -1,
 		Confines: t.Config.Command != "" && !t.Ref.Settings,
 		Flags:    toolrt.Flags{Parallel: true, Idempotent: true, External: t.Config.URL != ""}}
 }
 
 // Preview shows what is started, or where it is.
 func (t *Starter) Preview(context.Context, *toolrt.Call) (toolrt.Preview, error) {
-	p := toolrt.Preview{Summary: "Starting the MCP server " + t.Name}
+	p := toolrt.Preview{Summary: "Starting the MCP server " + t.Server}
 	if t.Config.Command != "" {
 		p.Command = strings.Join(append([]string{t.Config.Command}, t.Config.Args...), " ")
 	}
 	if t.Config.URL != "" {
-		p.Summary, p.URL = "Connecting to the MCP server "+t.Name, redactURL(t.Config.URL)
+		p.Summary, p.URL = "Connecting to the MCP server "+t.Server, redactURL(t.Config.URL)
 	}
 	return p, nil
 }
@@ -73,7 +74,7 @@ func (t *Starter) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Outpu
 	if inv.Pause != nil {
 		defer inv.Pause()()
 	}
-	l, err := t.Servers.List(ctx, t.Ref, t.Name, p)
+	l, err := t.Servers.List(ctx, t.Ref, t.Server, p)
 	if err != nil {
 		if ctx.Err() != nil {
 			return toolrt.Output{}, ctx.Err()

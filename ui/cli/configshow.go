@@ -67,7 +67,7 @@ func showConfig(a *app, asJSON bool) error {
 		if err != nil {
 			return fmt.Errorf("show config: %w", err)
 		}
-		_, err = fmt.Fprintln(a.io.out, string(out))
+		_, err = fmt.Fprintln(a.io.out, a.redactor.Redact(string(out)))
 		return err
 	}
 	w := tabwriter.NewWriter(a.io.out, 0, 4, 2, ' ', 0)
@@ -86,6 +86,13 @@ func showConfig(a *app, asJSON bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.cfg.Env)) {
 		fmt.Fprintf(w, "env.%s\t%s\t%s\n", text.Line(name), text.Line(a.redactor.Redact(a.cfg.Env[name])), a.paths.config)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.servers)) {
+		from := a.paths.config
+		if own, ok := a.cfg.MCP[name]; !ok || own.Key() != a.servers[name].Key() {
+			from = a.paths.project()
+		}
+		fmt.Fprintf(w, "mcp.%s\t%s\t%s\n", text.Line(name), text.Line(a.servers[name].Line()), text.Line(from))
 	}
 	rules, errs := a.rulesInForce()
 	for _, r := range rules {

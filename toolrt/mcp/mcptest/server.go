@@ -20,6 +20,9 @@ import (
 // Variable makes a test binary the server that its value names.
 const Variable = "PARLEY_TEST_MCP"
 
+// Huge is the size of the result of the tool huge of the raw server, in bytes.
+const Huge = 50 << 20
+
 // Main is the server that the environment names, if it names one: then it does not return.
 //
 //	good      the tools of [New]
@@ -227,7 +230,7 @@ func rawResult(name string) string {
 	case "null":
 		return `{"content":[],"isError":true}`
 	case "huge":
-		return `{"content":[{"type":"text","text":"` + strings.Repeat("x", 50<<20) + `"}]}`
+		return `{"content":[{"type":"text","text":"` + strings.Repeat("x", Huge) + `"}]}`
 	}
 	return ""
 }
