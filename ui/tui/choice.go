@@ -178,7 +178,7 @@ func (m *screen) choiceLines(w, h int) []string {
 	line := func(s string) string {
 		return text.Cut(side+" "+text.Fit(s, inner, m.style.Glyphs.Ellipsis)+" "+side, w, "")
 	}
-	title := m.style.Title.Render(c.title)
+	title := m.style.Title.Render(text.Line(c.title))
 	if c.filter != "" {
 		title += m.style.Accent.Render("  /" + text.Line(c.filter))
 	}

@@ -140,7 +140,7 @@ func (m *screen) contextText(parts []ContextPart, w int) []string {
 		window = win.Window()
 	}
 	scale := max(window, total, 1)
-	cells := min(max(w-46, 8), 50)
+	cells := min(max(w-48, 4), 50)
 	lines := []string{}
 	row := func(name string, n int, note string) {
 		full := min((n*cells+scale/2)/scale, cells)
@@ -148,7 +148,7 @@ func (m *screen) contextText(parts []ContextPart, w int) []string {
 			full = max(full, 1)
 		}
 		bar := m.style.Accent.Render(strings.Repeat(m.style.Glyphs.BarFull, full)) + m.style.Border.Render(strings.Repeat(m.style.Glyphs.BarEmpty, cells-full))
-		lines = append(lines, fmt.Sprintf(" %-18s %7s %3d%%  %s  %s", name, kilo(n), n*100/scale, bar, m.style.Muted.Render(note)))
+		lines = append(lines, fmt.Sprintf(" %-20s %6s %3d%%  %s  %s", name, kilo(n), n*100/scale, bar, m.style.Muted.Render(note)))
 	}
 	for _, p := range parts {
 		note := ""

@@ -341,6 +341,19 @@ func (c *fakeChat) Output(_ context.Context, path string) (string, error) {
 	return "whole output of " + path, nil
 }
 
+func (c *fakeChat) ContextParts(context.Context) ([]ContextPart, error) {
+	return []ContextPart{{Name: "system and contexts", Bytes: 12_000}, {Name: "tools", Bytes: 30_000, Count: 21}, {Name: "you", Bytes: 900, Count: 4},
+		{Name: "tool results", Bytes: 180_000, Count: 23}}, nil
+}
+
+func (c *fakeChat) Spent(context.Context) ([]record.Spent, error) {
+	return []record.Spent{
+		{By: record.SpentAgent, Name: "planner", Count: 12, Usage: model.Usage{TotalTokens: 82_000}},
+		{By: record.SpentModel, Name: "openai/gpt-x", Count: 12, Usage: model.Usage{TotalTokens: 82_000}, Time: 41 * time.Second},
+		{By: record.SpentTool, Name: "sys.exec", Count: 9, Failed: 2, Time: 61 * time.Second},
+	}, nil
+}
+
 func (c *fakeChat) Entries(_ context.Context, turn int) ([]record.Entry, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

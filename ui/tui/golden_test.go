@@ -14,7 +14,7 @@ import (
 )
 
 // sizes are those at which screens are compared.
-var sizes = []struct{ w, h int }{{120, 36}, {80, 24}, {40, 12}}
+var sizes = []struct{ w, h int }{{120, 36}, {80, 24}, {60, 20}, {40, 12}}
 
 // scene is a session in the middle of a turn: calls done, running, waiting and denied.
 func scene() (*fakeBackend, *fakeChat, chan struct{}) {
@@ -141,6 +141,45 @@ func TestScreens(t *testing.T) {
 			term.armed()
 			term.golden(name("resume"))
 		})
+	}
+}
+
+// The views that open over the chat, at each size.
+func TestViews(t *testing.T) {
+	for _, view := range []struct {
+		name, typed string
+		shows       []string
+	}{
+		{"palette", "\x10", []string{"Commands", "/new"}},
+		{"palette_narrowed", "\x10mod", []string{"/mode", "/model"}},
+		{"complete", "/", []string{"/new", "complete"}},
+		{"leader", "\x18", []string{"then"}},
+		{"help", "?", []string{"Keys and commands"}},
+		{"modes", "/mode<enter>", []string{"Mode, now ask"}},
+		{"usage", "/cost<enter>", []string{"session", "$0.37"}},
+		{"events", "/calls<enter>3", []string{"journal of turn 4"}},
+		{"context", "/context<enter>", []string{"Context of", "in all"}},
+		{"search", "<tab>/clock<enter>", []string{"1 place"}},
+	} {
+		for _, size := range sizes {
+			name := fmt.Sprintf("%s_%dx%d", view.name, size.w, size.h)
+			t.Run(name, func(t *testing.T) {
+				b, chat, _ := scene()
+				chat.entries = map[int][]record.Entry{4: {
+					{Key: record.Key{Turn: 4, Path: "0/2.0"}, Seq: 7, Kind: record.EntryExecution, Finished: true, Started: epoch, Ended: epoch.Add(time.Second)},
+					{Key: record.Key{Turn: 4, Path: "0"}, Seq: 9, Kind: record.EntryCompletion, Started: epoch.Add(time.Second)},
+				}}
+				chat.row.Turns = 4
+				for i := range chat.calls {
+					chat.calls[i].Turn = 4
+				}
+				term := start(t, size.w, size.h, Options{Backend: b})
+				term.shows("suspect")
+				term.typed(view.typed)
+				term.shows(view.shows...)
+				term.golden(name)
+			})
+		}
 	}
 }
 

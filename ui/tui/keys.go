@@ -13,7 +13,7 @@ import (
 // armed, then the pane with the focus, then everywhere.
 func (m *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	a := m.keys.Find(keymap.Global, msg)
-	if m.leader.on && a != keymap.Interrupt && a != keymap.Cancel {
+	if m.leader.on && a != keymap.Interrupt && a != keymap.Cancel && a != keymap.Redraw {
 		return m.leaderKey(msg)
 	}
 	switch a {

@@ -78,7 +78,7 @@ func (m *screen) readerLines(w, h int) []string {
 	if hidden := len(r.drawn) - room; hidden > 0 {
 		right = m.style.Muted.Render(fmt.Sprintf("%d%% ", r.top*100/hidden))
 	}
-	out := []string{text.Spread(" "+m.style.Title.Render(r.title), right, w, m.style.Glyphs.Ellipsis), ""}
+	out := []string{text.Spread(" "+m.style.Title.Render(text.Line(r.title)), right, w, m.style.Glyphs.Ellipsis), ""}
 	for i := r.top; i < len(r.drawn) && len(out) < h; i++ {
 		out = append(out, text.Fit(r.drawn[i], w, ""))
 	}

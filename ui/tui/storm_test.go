@@ -170,7 +170,13 @@ func randomWalk(t *testing.T, rnd *rand.Rand) {
 	m.typedAt = func() time.Time { now = now.Add(20 * time.Millisecond); return now }
 	m.adopt(chat)
 	keys := []string{"enter", "tab", "esc", "up", "down", "left", "right", "ctrl+t", "ctrl+o", "ctrl+c", "ctrl+r", "ctrl+j", "ctrl+u", "shift+tab",
-		"pgup", "pgdown", "a", "y", "n", "r", "v", "b", "e", "/", "?", "[", "]", "j", "k", "h", "l", "x", "f", ".", "1", "2", "漢", "G", "g", " "}
+		"pgup", "pgdown", "a", "y", "n", "r", "v", "b", "e", "/", "?", "[", "]", "j", "k", "h", "l", "x", "f", ".", "1", "2", "3", "4", "漢", "G", "g", " ", "ctrl+x", "ctrl+p",
+		"Y", "N", "D", "p", "@", "{", "}", "s", "m", "R", "q"}
+	_, told := past()
+	steps, err := readTimeline(t.Context(), told, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 250 {
 		switch rnd.IntN(10) {
 		case 0:
@@ -194,6 +200,9 @@ func randomWalk(t *testing.T, rnd *rand.Rand) {
 		case 3:
 			m.Update(armDueFor(m))
 		case 4:
+			randomPage(rnd, m, steps)
+			m.stale = true
+		case 5:
 			m.Update(tea.PasteMsg{Content: strings.Repeat("pasted\t\x1b[31m\u202e text\n", rnd.IntN(12))})
 		default:
 			send := pressed(keys[rnd.IntN(len(keys))])
@@ -201,6 +210,31 @@ func randomWalk(t *testing.T, rnd *rand.Rand) {
 			follow(m, cmd, rnd)
 		}
 		checkScreen(t, m)
+	}
+}
+
+// randomPage opens what commands and the answers to them open.
+func randomPage(rnd *rand.Rand, m *screen, steps timeline) {
+	hostile := "\x1b]52;c;aGk=\a 漢字 \u202e" + strings.Repeat("long ", 60)
+	switch rnd.IntN(8) {
+	case 0:
+		m.palette()
+	case 1:
+		m.openBatch()
+	case 2:
+		m.read(reader{title: hostile, body: m.clean(strings.Repeat(hostile+"\n", 30))})
+	case 3:
+		m.Update(timelineRead{gen(m.session.gen), steps, nil})
+	case 4:
+		m.suggest.token = "@x"
+		m.Update(filesFound{m.suggest.tag, []item{{value: hostile, detail: hostile}, {value: "b"}}})
+	case 5:
+		m.leader.on, m.leader.menu = true, true
+	case 6:
+		m.showHelp()
+	default:
+		m.showPicker("")
+		m.Update(sessionsListed{tag: 0, list: sessions()})
 	}
 }
 
@@ -265,6 +299,11 @@ func pressed(name string) tea.KeyPressMsg {
 func checkScreen(t *testing.T, m *screen) {
 	t.Helper()
 	v := m.View()
+	m.stale, m.drawnChat = true, chatCache{}
+	m.panel.SetStyle(m.style)
+	if again := m.View(); again.Content != v.Content {
+		t.Fatalf("a redraw is another picture on %dx%d (page %d, focus %d):\n%s\nthen:\n%s", m.w, m.h, m.page, m.focus, v.Content, again.Content)
+	}
 	if !m.sized || m.w == 0 || m.h == 0 {
 		return
 	}

@@ -26,6 +26,7 @@ var update = flag.Bool("update", false, "rewrite the screens in testdata/screen"
 // The clock of the highlighter's regular expressions stops by itself some time later. Bubble Tea
 // does not wait for its reader of an input that is no file.
 func TestMain(m *testing.M) {
+	time.Local = time.UTC // screens show the time of day
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"),
 		goleak.IgnoreAnyFunction("github.com/charmbracelet/ultraviolet.(*TerminalReader).StreamEvents"),
 		goleak.IgnoreAnyFunction("github.com/charmbracelet/ultraviolet.(*TerminalReader).StreamEvents.func1"))
