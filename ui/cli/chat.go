@@ -38,7 +38,7 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 	questions := tui.NewQuestions()
 	b := &backend{a: a, ref: a.programRef(ref), questions: questions}
 	o := tui.Options{Backend: b, Questions: questions, Theme: theme, ThemeDir: a.paths.themes(), AutoTheme: name == "",
-		NoColor: io.getenv("NO_COLOR") != "", ASCII: f.ascii || a.cfg.ASCII, ReducedMotion: a.cfg.ReducedMotion,
+		NoColor: io.getenv("NO_COLOR") != "", ASCII: f.ascii || a.cfg.ASCII, ReducedMotion: a.cfg.ReducedMotion, Notify: a.cfg.Notify,
 		Keys: keys, Version: versionText(), InitialMessage: message, StatusNote: a.statusNote(), Getenv: io.getenv}
 	switch {
 	case f.goOn:

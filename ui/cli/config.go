@@ -16,6 +16,7 @@ import (
 
 	"parley/agent"
 	"parley/toolrt"
+	"parley/ui/tui"
 	"parley/toolrt/mcp"
 )
 
@@ -30,6 +31,8 @@ type config struct {
 	ASCII  bool   `json:"ascii,omitempty"`
 	// ReducedMotion stops spinners.
 	ReducedMotion bool `json:"reducedMotion,omitempty"`
+	// Notify says when a person is told by bell or notification: "unfocused", "always" or "off".
+	Notify string `json:"notify,omitempty"`
 	// Keyring says whether the system's keyring is used; unset means yes.
 	Keyring     *bool        `json:"keyring,omitempty"`
 	Permissions *permissions `json:"permissions,omitempty"`
@@ -188,11 +191,16 @@ func (c config) check(path string) error {
 			return fmt.Errorf("config %s: sandbox.profile: %w", path, err)
 		}
 	}
-	for _, choice := range []struct{ key, value, one, other string }{
-		{"jobs", c.Jobs, "end", "keep"}, {"limits.onTimeout", c.Limits.OnTimeout, "stop", "background"},
+	for _, choice := range []struct {
+		key, value string
+		of         []string
+	}{
+		{"jobs", c.Jobs, []string{"end", "keep"}},
+		{"limits.onTimeout", c.Limits.OnTimeout, []string{"stop", "background"}},
+		{"notify", c.Notify, []string{tui.NotifyUnfocused, tui.NotifyAlways, tui.NotifyOff}},
 	} {
-		if choice.value != "" && choice.value != choice.one && choice.value != choice.other {
-			return fmt.Errorf("config %s: %s: %q is none of %s, %s", path, choice.key, choice.value, choice.one, choice.other)
+		if choice.value != "" && !slices.Contains(choice.of, choice.value) {
+			return fmt.Errorf("config %s: %s: %q is none of %s", path, choice.key, choice.value, strings.Join(choice.of, ", "))
 		}
 	}
 	if err := checkServers(path, c.MCP); err != nil {

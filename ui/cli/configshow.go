@@ -46,6 +46,7 @@ func (a *app) settings() []setting {
 		{"mode", c.Mode, "ask", "PARLEY_MODE"},
 		{"ascii", yes(c.ASCII), "false", ""},
 		{"reducedMotion", yes(c.ReducedMotion), "false", ""},
+		{"notify", c.Notify, "unfocused", ""},
 		{"keyring", no(c.Keyring), "true", "PARLEY_KEYRING"},
 		{"jobs", c.Jobs, "end", ""},
 		{"limits.concurrency", number(l.Concurrency), "4", ""},

@@ -75,6 +75,7 @@ func (m *screen) questionsCame(msg questionsCame) tea.Cmd {
 		shown = a.prompts[a.at].ID()
 	}
 	var next []prompt.Prompt
+	var told tea.Cmd
 	for _, p := range a.prompts {
 		if p.Kind() == prompt.Resume || slices.ContainsFunc(msg.open, func(q *question) bool { return q.id == p.ID() }) {
 			next = append(next, p)
@@ -84,6 +85,7 @@ func (m *screen) questionsCame(msg questionsCame) tea.Cmd {
 		if slices.ContainsFunc(next, func(p prompt.Prompt) bool { return p.ID() == q.id }) {
 			continue
 		}
+		told = m.notify("a question waits for you")
 		if q.approval != nil {
 			next = append(next, prompt.NewApproval(*q.approval))
 		} else {
@@ -93,7 +95,7 @@ func (m *screen) questionsCame(msg questionsCame) tea.Cmd {
 	a.prompts = next
 	m.panel.SetWaiting(waiting(msg.open))
 	m.setBatch()
-	return tea.Batch(m.show(shown), m.opts.Questions.wait(m.tasks))
+	return tea.Batch(told, m.show(shown), m.opts.Questions.wait(m.tasks))
 }
 
 // show puts the question with the id on screen, or the one that took its place. Another one than

@@ -48,6 +48,7 @@ func (m *screen) View() (v tea.View) {
 	lines, cursor := m.draw()
 	v = tea.NewView(strings.Join(lines, "\n"))
 	v.AltScreen = true
+	v.ReportFocus = m.opts.Notify != NotifyOff
 	v.WindowTitle = m.windowTitle()
 	v.Cursor = cursor
 	m.frame = v

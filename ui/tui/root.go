@@ -47,6 +47,8 @@ type Options struct {
 	// empty: the first turn of a chat program that speaks first.
 	InitialMessage string
 	SendInitial    bool
+	// Notify says when the person is told by bell or notification; "" is [NotifyUnfocused].
+	Notify string
 	// StatusNote stands in the first line, for example "not saved".
 	StatusNote string
 	// FPS is how often the screen is drawn at most; 0 is 120.
@@ -232,7 +234,8 @@ type screen struct {
 	early     []string  // messages sent before it was
 	failure   *PanicError
 	abort     func() // ends the program from within View
-	beat      int    // picture of the spinner
+	attention attention
+	beat      int // picture of the spinner
 	// typedAt is the clock of keys, which tells a burst from typing.
 	typedAt func() time.Time
 }
@@ -285,6 +288,10 @@ func (m *screen) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
 		return m, tea.Batch(m.paste(msg), m.afterKey(), m.suggestNow())
 	case tea.BackgroundColorMsg:
 		return m, m.background(msg)
+	case tea.FocusMsg, tea.BlurMsg:
+		_, has := msg.(tea.FocusMsg)
+		m.focused(has)
+		return m, nil
 	case eventsCame:
 		return m, m.events(msg)
 	case questionsCame:

@@ -142,7 +142,18 @@ func (t turnEnded) take(m *screen) tea.Cmd {
 	if m.panel.ShowsUsage() {
 		usage = m.loadUsage()
 	}
-	return tea.Batch(usage, m.afterTurn(interrupted, t.err))
+	return tea.Batch(usage, m.tellEnd(interrupted, t.err), m.afterTurn(interrupted, t.err))
+}
+
+// tellEnd tells a person who looks elsewhere that the turn is over.
+func (m *screen) tellEnd(interrupted bool, err error) tea.Cmd {
+	switch {
+	case interrupted:
+		return nil // they did it
+	case err != nil:
+		return m.notify("the turn failed")
+	}
+	return m.notify("the turn is done")
 }
 
 // afterTurn says how a turn ended, and sends what is queued.
