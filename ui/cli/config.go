@@ -16,8 +16,8 @@ import (
 
 	"parley/agent"
 	"parley/toolrt"
-	"parley/ui/tui"
 	"parley/toolrt/mcp"
+	"parley/ui/tui"
 )
 
 // config holds the settings, as they stand in the user's config file. A zero value is unset.
