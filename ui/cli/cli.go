@@ -83,6 +83,7 @@ func newRoot(io streams) *cobra.Command {
 	fs.StringVarP(&f.message, "prompt", "p", "", "one turn without a screen with parley's own assistant and this `MESSAGE`")
 	fs.StringVar(&f.theme, "theme", "", "the theme's `NAME`")
 	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
+	fs.BoolVar(&f.plain, "plain", false, "a chat in lines, without a screen: for screen readers, dumb terminals and pipes")
 	root.AddCommand(runCommand(io), sessionsCommand(io), historyCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io), parseCommand(io),
 		credentialsCommand(io), modelsCommand(io), jobsCommand(io), themesCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io), daemonCommand(io))
 	root.AddCommand(recordCommands(io)...)
@@ -137,6 +138,11 @@ func openChat(ctx context.Context, io streams, f *flags, args []string) error {
 			return err
 		}
 		return runTurn(ctx, io, f, "", message)
+	case f.plain, isTerminal(io.out) && io.getenv("TERM") == "dumb":
+		if f.resume == pickSession {
+			return usagef("there is no list to choose from in lines: name the chat (parley --plain -r ID; parley sessions list shows them)")
+		}
+		return chatInLines(ctx, io, f, ref, message)
 	case !isTerminal(io.out):
 		if f.resume == pickSession {
 			return usagef("there is no terminal to choose a chat on: name it (parley -r ID MESSAGE; parley sessions list shows them)")

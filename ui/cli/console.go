@@ -73,6 +73,16 @@ func (c *console) give() {
 	<-c.turn
 }
 
+// ask reads a line after a label.
+func (c *console) ask(ctx context.Context, label string) (string, error) {
+	if err := c.take(ctx); err != nil {
+		return "", err
+	}
+	defer c.give()
+	fmt.Fprint(c.out, label)
+	return c.line(ctx)
+}
+
 // Authorize asks about one call.
 func (c *console) Authorize(ctx context.Context, q agent.ApprovalQuestion) (agent.ApprovalAnswer, error) {
 	q.Placed()

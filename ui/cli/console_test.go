@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,12 @@ type atTerminal struct {
 
 func runAtTerminal(t *testing.T, program string, replies []modeltest.Reply, args ...string) *atTerminal {
 	t.Helper()
+	return atTerminalWith(t, program, replies, []string{"run", "p.gpt"}, args...)
+}
+
+// atTerminalWith begins the command line with first.
+func atTerminalWith(t *testing.T, program string, replies []modeltest.Reply, first []string, args ...string) *atTerminal {
+	t.Helper()
 	server, err := modeltest.Start(modeltest.Script{Replies: replies})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +48,7 @@ func runAtTerminal(t *testing.T, program string, replies []modeltest.Reply, args
 		t.Fatal(err)
 	}
 	r := &atTerminal{t: t, done: make(chan struct{}), more: make(chan struct{})}
-	r.cmd = exec.Command(os.Args[0], append([]string{"run", "--model", "openai/m", "--base-url", server.URL(), "p.gpt"}, args...)...)
+	r.cmd = exec.Command(os.Args[0], slices.Concat(first[:1], []string{"--model", "openai/m", "--base-url", server.URL()}, first[1:], args)...)
 	r.cmd.Dir = dir
 	r.cmd.Env = append(os.Environ(), asProgram+"=1", "HOME="+dir, "XDG_DATA_HOME=", "XDG_STATE_HOME=", "XDG_CONFIG_HOME=",
 		"PARLEY_KEYRING=off", "PARLEY_PASSPHRASE=", "OPENAI_API_KEY=k")
@@ -182,5 +189,25 @@ func TestR07AtATerminalTheReplyHasNoControls(t *testing.T) {
 		if !strings.Contains(out, part) {
 			t.Errorf("%q is not visible in %q", part, out)
 		}
+	}
+}
+
+// In lines everything is asked and answered by word or letter, and Ctrl+D leaves.
+func TestA01PlainChatAtATerminal(t *testing.T) {
+	r := atTerminalWith(t, "Name: p\nChat: true\nTools: sys.exec\n\nWork.\n", touchReplies, []string{"--plain", "p.gpt"})
+	r.wait("parley in lines")
+	r.wait("> ")
+	r.typed("go\n")
+	r.wait("or a reason to deny it > ")
+	r.typed("y\n")
+	r.wait("done")
+	r.wait("@p > ")
+	r.typed("\x04")
+	code, out := r.ended()
+	if code != 0 || strings.ContainsAny(out, "\x1b\x07") {
+		t.Errorf("exit code %d:\n%q", code, out)
+	}
+	if _, err := os.Stat(filepath.Join(r.cmd.Dir, "made")); err != nil {
+		t.Error(err)
 	}
 }

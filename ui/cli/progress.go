@@ -19,6 +19,8 @@ import (
 type progress struct {
 	w    io.Writer
 	said map[string]toolrt.Status
+	// replies writes what agents say too.
+	replies bool
 	// held is the last line of the conversation that is no message. It waits for the next line: the
 	// one that ends a failed turn is the error that the command ends with.
 	held string
@@ -46,6 +48,9 @@ func (p *progress) event(e monitor.Event) {
 		p.call(c)
 	}
 	for _, m := range e.Messages {
+		if body := m.Message.Text(); p.replies && m.Shown && m.Message.Role == model.Assistant && body != "" {
+			p.line("@%s\n%s", text.Line(m.Agent), text.Clean(body))
+		}
 		if m.Notice != "" {
 			p.flush()
 			p.held = m.Notice
