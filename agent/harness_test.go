@@ -96,7 +96,7 @@ func inOrder(replies map[string][]model.Reply) func(context.Context, model.Reque
 
 // rig is a store, a program and a model around sessions that are opened one after the other.
 type rig struct {
-	t      *testing.T
+	t      testing.TB
 	store  *persist.Store
 	source string
 	model  *scripted
@@ -112,7 +112,7 @@ type rig struct {
 	opened  agent.Journal  // its journal
 }
 
-func newRig(t *testing.T, source string, answer func(context.Context, model.Request, func(model.Delta)) (model.Reply, error)) *rig {
+func newRig(t testing.TB, source string, answer func(context.Context, model.Request, func(model.Delta)) (model.Reply, error)) *rig {
 	t.Helper()
 	store, err := persist.OpenMemory(t.Context())
 	if err != nil {

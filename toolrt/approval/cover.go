@@ -145,7 +145,7 @@ func (j *judge) covers(r *Rule, s step) bool {
 		case Folder:
 			placed = true
 			pat := j.guard.pattern(c.Value)
-			if s.folders.unknown || slices.ContainsFunc(s.folders.list, func(d string) bool { return !pat.match(j.guard.resolve(d), false) }) {
+			if s.folders.unknown || slices.ContainsFunc(s.folders.list, func(d string) bool { return !pat.match(j.guard.resolve(d), false, j.guard) }) {
 				return false
 			}
 		default:

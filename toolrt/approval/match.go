@@ -48,7 +48,7 @@ func (r *Rule) onlyPaths() bool {
 // meetsPath reports whether a resolved path meets all path conditions.
 func (r *Rule) meetsPath(path string, g guard) bool {
 	for _, c := range r.Args {
-		if c.Op == Path && !g.pattern(c.Value).match(path, r.Effect != Allow) {
+		if c.Op == Path && !g.pattern(c.Value).match(path, r.Effect != Allow, g) {
 			return false
 		}
 	}

@@ -63,6 +63,10 @@ func under(path, dir string) bool {
 	if dir == "" {
 		return false
 	}
+	if runtime.GOOS != "windows" && filepath.IsAbs(path) && filepath.IsAbs(dir) {
+		rest, ok := strings.CutPrefix(path, dir)
+		return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(dir, "/"))
+	}
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
@@ -111,22 +115,13 @@ func splitPath(p string) []string {
 }
 
 // match reports whether the pattern matches a resolved path. strict patterns also match by the
-// file itself and, where names usually ignore case, without it.
-func (p pathPattern) match(path string, strict bool) bool {
+// file itself and, where names usually ignore case, without it; g remembers what files are.
+func (p pathPattern) match(path string, strict bool, g guard) bool {
 	fold := strict && foldCase()
 	if matchSegs(p.segs, splitPath(path), fold) {
 		return true
 	}
-	return strict && p.file != "" && sameFile(p.file, path)
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+	return strict && p.file != "" && g.sameFile(p.file, path)
 }
 
 // matchSegs matches names against glob segments, ** standing for any number of them. It runs in

@@ -284,7 +284,7 @@ func (j *judge) holds(c Condition, e Effect) bool {
 	switch c.Op {
 	case Path:
 		pat := j.guard.pattern(c.Value)
-		return quantify(j.paths, e, func(path string) bool { return pat.match(j.guard.resolve(path), e != Allow) })
+		return quantify(j.paths, e, func(path string) bool { return pat.match(j.guard.resolve(path), e != Allow, j.guard) })
 	case Host:
 		want, _ := parseHost(c.Value)
 		return quantify(j.hosts, e, func(h hostPort) bool { return h.matches(want) })

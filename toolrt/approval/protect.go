@@ -46,26 +46,62 @@ type guard struct {
 	dir, workspace string   // resolved
 	homes          []string // the home folder, as named and resolved
 	own            []string // parley's own folders
-	// links and patterns remember what was resolved while one call is judged. Outside a call
+	keys, starts   []string // keyFiles and startFiles in the homes
+	// links, files and patterns remember what was found while one call is judged. Outside a call
 	// patterns holds those of the built-in rules.
 	links    map[string]string
+	files    map[string]os.FileInfo // nil for what is not there
 	patterns map[string]pathPattern
 }
 
 // forCall returns the guard with memories for one call.
 func (g guard) forCall() guard {
-	g.links, g.patterns = map[string]string{}, maps.Clone(g.patterns)
+	g.links, g.files, g.patterns = map[string]string{}, map[string]os.FileInfo{}, maps.Clone(g.patterns)
 	return g
+}
+
+// sameFile reports whether two names are of one file.
+func (g guard) sameFile(a, b string) bool {
+	x := g.stat(a)
+	if x == nil {
+		return false
+	}
+	y := g.stat(b)
+	return y != nil && os.SameFile(x, y)
+}
+
+// stat returns what a file is, nil if it cannot be known.
+func (g guard) stat(path string) os.FileInfo {
+	if info, ok := g.files[path]; ok {
+		return info
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		info = nil
+	}
+	if g.files != nil {
+		g.files[path] = info
+	}
+	return info
 }
 
 func (g guard) resolve(path string) string {
 	if to, ok := g.links[path]; ok {
 		return to
 	}
-	to := resolve(path)
-	if g.links != nil {
-		g.links[path] = to
+	if g.links == nil {
+		return resolve(path)
 	}
+	clean := filepath.Clean(path)
+	to := clean
+	if parent := filepath.Dir(clean); parent != clean {
+		// The folder is mostly known already; only the last name has to be looked at.
+		to = filepath.Join(g.resolve(parent), filepath.Base(clean))
+		if info, err := os.Lstat(to); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			to = resolve(to)
+		}
+	}
+	g.links[path] = to
 	return to
 }
 
@@ -101,6 +137,14 @@ func newGuard(dir, workspace string) guard {
 	for _, v := range []string{"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
 		if d := os.Getenv(v); filepath.IsAbs(d) {
 			g.own = append(g.own, filepath.Join(d, "parley"))
+		}
+	}
+	for _, h := range g.homes {
+		for _, f := range keyFiles {
+			g.keys = append(g.keys, filepath.Join(h, filepath.FromSlash(f)))
+		}
+		for _, f := range startFiles {
+			g.starts = append(g.starts, filepath.Join(h, filepath.FromSlash(f)))
 		}
 	}
 	for _, d := range slices.Clone(g.own) {
@@ -146,23 +190,19 @@ func (g guard) protected(path string, u use, glob bool) string {
 }
 
 func (g guard) protectedName(p string, u use, glob bool) string {
+	low := strings.ToLower(p)
 	meets := func(file string) bool {
 		if glob {
 			return globMeets(p, file)
 		}
-		return underFold(p, file) || u == useRemove && underFold(file, p)
+		file = strings.ToLower(file)
+		return under(low, file) || u == useRemove && under(file, low)
 	}
-	for _, h := range g.homes {
-		for _, f := range keyFiles {
-			if meets(filepath.Join(h, filepath.FromSlash(f))) {
-				return "it reaches keys or passwords"
-			}
-		}
-		for _, f := range startFiles {
-			if u != useRead && meets(filepath.Join(h, filepath.FromSlash(f))) {
-				return "it reaches a start file"
-			}
-		}
+	if slices.ContainsFunc(g.keys, meets) {
+		return "it reaches keys or passwords"
+	}
+	if u != useRead && slices.ContainsFunc(g.starts, meets) {
+		return "it reaches a start file"
 	}
 	segs := splitPath(p)
 	for i, s := range segs {

@@ -134,7 +134,7 @@ func (j *judge) hitsFolder(c Condition, s step) answer {
 	}
 	pat := j.guard.pattern(c.Value)
 	for _, d := range s.folders.list {
-		if pat.match(j.guard.resolve(d), true) {
+		if pat.match(j.guard.resolve(d), true, j.guard) {
 			return yes
 		}
 	}

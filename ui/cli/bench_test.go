@@ -36,6 +36,7 @@ func TestBench(t *testing.T) {
 		{"turn", benchTurn},
 		{"loop", benchLoop},
 		{"scheduler", benchScheduler},
+		{"call", benchCall},
 		{"journal", benchJournal},
 		{"program", benchProgram},
 		{"size", benchSize},
@@ -168,6 +169,16 @@ func benchJournal(t *testing.T, _ *bench) {
 		got := m["µs/execution"]
 		figure{name: "journal, a call, synchronous=" + name, got: got, unit: "µs", floorName: "two bare commits",
 			floor: got / m["ratio"], maxRatio: budgets[name]}.print()
+	}
+}
+
+// Budget: 1.5 times two bare commits in FULL, a bare validation and a bare parse of the command; a call of
+// 1,000 in one reply costs what one of 100 does.
+func benchCall(t *testing.T, _ *bench) {
+	for _, m := range goBench(t, "BenchmarkCall", "parley/agent") {
+		got := m["µs/call"]
+		figure{name: "a call: check, judge, order, journal", got: got, unit: "µs", floorName: "bare", floor: got / m["ratio"], maxRatio: 1.5}.print()
+		figure{name: "a call in a reply with 1,000", got: got * m["linear"], unit: "µs", floorName: "with 100", floor: got, maxRatio: 1.2}.print()
 	}
 }
 
