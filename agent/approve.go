@@ -299,7 +299,7 @@ func (c *call) approvalQuestion(ctx context.Context, tc *toolrt.Call, facts appr
 			for _, r := range choice.Rules {
 				lines = append(lines, r.String())
 			}
-			q.Rules = append(q.Rules, RuleOffer{Text: strings.Join(lines, "\n"), Past: t.s.pastMatches(choice.Rules)})
+			q.Rules = append(q.Rules, RuleOffer{Text: strings.Join(lines, "\n"), Past: t.s.pastMatches(choice.Rules, tc.ID)})
 		}
 	}
 	return q

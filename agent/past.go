@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+
 	"parley/agent/program"
 	"parley/agent/record"
 	"parley/toolrt"
@@ -10,28 +12,40 @@ import (
 // maxPast is how many calls are remembered to say what a rule would have matched.
 const maxPast = 200
 
-// rememberPast keeps what was judged of a call, without its environment and texts.
+// pastCall is what was judged of an earlier call.
+type pastCall struct {
+	path  string
+	facts approval.Facts
+}
+
+// rememberPast keeps what was judged of a call, without its environment and texts. Contexts and filters
+// are left out: nobody asked for them, and they run again and again. A call judged twice counts once.
 func (s *Session) rememberPast(f approval.Facts) {
 	call := f.Call
+	if f.Category != "" || call.Category != "" {
+		return
+	}
 	f.Call = &toolrt.Call{Dir: call.Dir, Workspace: call.Workspace, ScriptHash: call.ScriptHash, Category: call.Category}
 	f.Preview.Diff, f.Preview.Command = "", ""
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.past = slices.DeleteFunc(s.past, func(p pastCall) bool { return p.path == call.ID })
 	if len(s.past) >= maxPast {
 		s.past = append(s.past[:0], s.past[1:]...)
 	}
-	s.past = append(s.past, f)
+	s.past = append(s.past, pastCall{call.ID, f})
 }
 
-// pastMatches counts the calls of this session that the rules would have allowed by themselves.
-func (s *Session) pastMatches(rules []approval.Rule) int {
+// pastMatches counts the earlier calls of this session that the rules would have allowed by themselves;
+// the call at path, for which it is asked, is not one of them.
+func (s *Session) pastMatches(rules []approval.Rule, path string) int {
 	s.mu.Lock()
-	past := append([]approval.Facts(nil), s.past...)
+	past := slices.Clone(s.past)
 	s.mu.Unlock()
 	trial := NewTrial(s.o.Dir, s.o.Workspace, rules)
 	n := 0
-	for _, f := range past {
-		if trial.matches(f) {
+	for _, p := range past {
+		if p.path != path && trial.matches(p.facts) {
 			n++
 		}
 	}
@@ -59,7 +73,7 @@ func NewTrial(dir, workspace string, rules []approval.Rule) *Trial {
 // matches reports whether the rules decide, of a command with several parts perhaps together.
 func (t *Trial) matches(f approval.Facts) bool {
 	v := t.policy.Judge(f)
-	return v.Effect == t.effect && v.By == "rule" && (v.Rule == nil || v.Rule.Scope != approval.Builtin)
+	return v.Effect == t.effect && v.By == "rule" && (v.Rule == nil || v.Rule.Scope == approval.Session)
 }
 
 // Matches reports whether the rules would have decided about a recorded call of the program that its

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -202,6 +203,33 @@ func TestA11A12WhatAQuestionShows(t *testing.T) {
 	}
 	if len(asked[1].Rules) < 2 || len(asked[1].Rules) > 3 || past["sys.exec(echo b)"] != 0 || past["sys.exec(echo **)"] != 1 && past["sys.exec(echo *)"] != 1 {
 		t.Errorf("offers %+v", asked[1].Rules)
+	}
+}
+
+// A rule is offered with the earlier calls that it would have matched: neither the call itself nor a
+// context that ran before counts.
+func TestPastCallsAreOthers(t *testing.T) {
+	r := newRig(t, "Name: main\nChat: true\nTools: sys.exec\nContext: sys.time.now\n\nmain", inOrder(map[string][]model.Reply{"main": {
+		calling(`exec {"command":"echo a"}`), calling(`exec {"command":"echo a"}`), calling(`exec {"command":"date"}`), says("done")}}))
+	r.policy.SetMode(approval.ModeAsk)
+	var most []int
+	r.change = func(o *agent.Options) {
+		o.Authorizer = asker(func(q agent.ApprovalQuestion) agent.ApprovalAnswer {
+			n := 0
+			for _, offer := range q.Rules {
+				n = max(n, offer.Past)
+			}
+			if q.Tool == "sys.exec" {
+				most = append(most, n)
+			}
+			return agent.ApprovalAnswer{Allow: true, Scope: "once"}
+		})
+	}
+	s := r.open()
+	defer r.close(s)
+	r.send(s, "go")
+	if want := []int{0, 1, 0}; !slices.Equal(most, want) {
+		t.Errorf("past calls %v, want %v", most, want)
 	}
 }
 

@@ -183,7 +183,7 @@ type Session struct {
 	rules         map[int]func() // called when rules change
 	nextRule      int
 	waits         int // questions open
-	past          []approval.Facts
+	past          []pastCall
 	noRoom        map[string]int  // failures to sum up a conversation, by call path
 	toldOnce      map[string]bool // what is said once in a session
 	server        *promptServer   // nil until a command could ask

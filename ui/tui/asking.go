@@ -142,7 +142,7 @@ func waiting(open []*question) []panel.Waiting {
 	for _, q := range open {
 		w := panel.Waiting{ID: q.id}
 		if q.approval != nil {
-			w.Path, w.Label, w.Tool = q.approval.Path, q.approval.Label, q.approval.Tool
+			w.Path, w.Label, w.Tool, w.Arguments = q.approval.Path, q.approval.Label, q.approval.Tool, q.approval.Arguments
 		} else {
 			w.Path, w.Label, w.Tool, w.Input = q.input.Path, q.input.Label, q.input.Tool, true
 		}

@@ -46,7 +46,7 @@ func TestOpenFailureSaysWhatToDo(t *testing.T) {
 	term := start(t, 80, 24, Options{Backend: b, StartPicker: true})
 	term.shows("login-bug")
 	term.typed("<enter>")
-	term.shows("open in another process")
+	term.shows("open in another parley")
 	term.typed("<esc>")
 	if err := term.end(); err != nil {
 		t.Fatal(err)

@@ -81,8 +81,14 @@ func shrinkHints(hints *[]hint, room int) []int {
 // hintFacts stand at the right end of the hints.
 func (m *screen) hintFacts() string {
 	facts := ""
+	if where := map[focus]string{onPanel: "panel", onChat: "chat"}[m.focus]; where != "" && m.page == pageChat && m.choice == nil {
+		facts = "keys go to the " + where + "  "
+		if m.w < 60 {
+			facts = "keys: " + where + "  "
+		}
+	}
 	if n := m.transcript.Below(); n > 0 {
-		facts = fmt.Sprintf("%d below  ", n)
+		facts += fmt.Sprintf("%d below  ", n)
 	}
 	if n := len(m.session.queue); n > 0 {
 		facts += fmt.Sprintf("queued %d", n)

@@ -47,6 +47,11 @@ func (m *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	if cmd, ok := m.focusKey(msg); ok {
 		return cmd
 	}
+	if m.focus != onComposer && a == "" && msg.Text != "" { // somebody types: it is text
+		m.leavePane()
+		cmd, _ := m.composerKey(msg)
+		return cmd
+	}
 	return m.globalKey(a)
 }
 

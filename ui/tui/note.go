@@ -21,6 +21,9 @@ func (m *screen) say(line string) { m.note = note{text: line} }
 // trouble shows what went wrong, and what to do about it where that is known.
 func (m *screen) trouble(what string, err error) {
 	line := what + ": " + err.Error()
+	if errors.Is(err, agent.ErrLeased) {
+		line = what + ": it is open in another parley"
+	}
 	if todo := remedy(err); todo != "" {
 		line += "\n" + todo
 	}
@@ -31,7 +34,7 @@ func (m *screen) trouble(what string, err error) {
 func remedy(err error) string {
 	switch {
 	case errors.Is(err, agent.ErrLeased):
-		return "Leave it there first, or choose another session with /resume."
+		return "Leave it there first, or fork it: f in the list begins a copy; parley sessions show reads it."
 	case errors.Is(err, agent.ErrNotFound):
 		return "/resume lists the sessions there are."
 	}

@@ -77,7 +77,6 @@ func (m *screen) open(how func(context.Context) (Chat, error)) tea.Cmd {
 func (o chatOpened) take(m *screen) tea.Cmd {
 	m.session.opening = false
 	if o.err != nil {
-		m.picker.SetNotice(o.err.Error())
 		m.trouble("the session cannot be opened", o.err)
 		if m.session.chat == nil && m.page != pagePicker {
 			return m.showPicker("")

@@ -3,6 +3,7 @@ package panel
 import (
 	"fmt"
 
+	"parley/agent/record"
 	"parley/toolrt/approval"
 	"parley/ui/tui/text"
 	"parley/ui/tui/transcript"
@@ -22,7 +23,7 @@ func (m *Model) approvalRows() []row {
 		paths := m.tree.turns[m.tree.order[i]]
 		for j := len(paths) - 1; j >= 0; j-- {
 			c := m.tree.nodes[paths[j]].call
-			if c.Decision != nil && m.filter.match(c) {
+			if c.Decision != nil && m.filter.match(c) && (m.filter.on() || !automatic(c)) {
 				rows = append(rows, row{id: c.Path, path: c.Path, turn: c.Turn})
 			}
 		}
@@ -32,6 +33,12 @@ func (m *Model) approvalRows() []row {
 		return rows
 	}
 	return append(append(rows, row{id: "rules", left: "rules in force", head: true}), rules...)
+}
+
+// automatic reports whether a call was allowed by a rule of parley itself, as the contexts of its own
+// program are: there was nothing to decide. A filter shows them.
+func automatic(c record.Call) bool {
+	return c.Category != "" && c.Decision.Allow && c.Decision.Scope == approval.Builtin.String()
 }
 
 // ruleRows are the rules in force, those of parley itself left out.
@@ -48,7 +55,7 @@ func (m *Model) ruleRows() []row {
 		case approval.Ask:
 			word = "ASK"
 		}
-		rows = append(rows, row{id: "rule " + r.ID, left: text.Line(r.String()), right: r.Scope.String(), word: word})
+		rows = append(rows, row{id: "rule " + r.ID, left: text.Line(text.ShortHash(r.String())), right: r.Scope.String(), word: word})
 	}
 	return rows
 }

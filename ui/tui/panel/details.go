@@ -21,7 +21,7 @@ func (m *Model) detailLines(h int, full bool) []string {
 	if n == nil || h <= 0 {
 		return padded(nil, h)
 	}
-	c := n.call
+	c := m.asked(n.call)
 	head := " " + m.style.Strong.Render(strings.TrimSpace(text.Line(c.Label)+" "+text.Line(c.Tool)))
 	word := m.word(c)
 	head = text.Spread(head, m.style.State(word).Render(word)+" "+m.style.Muted.Render(transcript.Elapsed(c, m.now))+" ", m.w, m.style.Glyphs.Ellipsis)

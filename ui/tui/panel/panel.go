@@ -47,6 +47,8 @@ type Waiting struct {
 	Path  string
 	Label string
 	Tool  string
+	// Arguments are those that it is asked for; "" when they are the call's own.
+	Arguments string
 	// Input says that values are asked for, not an approval.
 	Input bool
 }

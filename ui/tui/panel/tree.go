@@ -157,7 +157,7 @@ func (t *tree) put(c record.Call) {
 	if runs(c) {
 		t.working++
 	}
-	if !c.Agent && (c.Status == toolrt.StatusRunning || c.Status == toolrt.StatusWaiting) && (n == nil || n.call.Status != c.Status) {
+	if !c.Agent && c.Category == "" && (c.Status == toolrt.StatusRunning || c.Status == toolrt.StatusWaiting) && (n == nil || n.call.Status != c.Status) {
 		t.live = c.Path
 	}
 	if n != nil {

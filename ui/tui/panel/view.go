@@ -182,7 +182,7 @@ func (m *Model) drawRow(r row) string {
 	case r.path == "":
 		return m.turnRow(r)
 	}
-	c := m.tree.nodes[r.path].call
+	c := m.asked(m.tree.nodes[r.path].call)
 	word, facts := m.word(c), m.facts(c)
 	if c.Chat && !c.Status.Terminal() && (!m.running || r.turn != m.tree.newest()) {
 		word = "" // it stays open over turns, and is at work in the newest only
@@ -223,6 +223,16 @@ func (m *Model) foldSign(r row) string {
 		return m.style.Glyphs.Folded
 	}
 	return m.style.Glyphs.Unfolded
+}
+
+// asked is a call with the arguments that its question is about: a person may have changed them.
+func (m *Model) asked(c record.Call) record.Call {
+	for _, w := range m.waiting {
+		if w.Path == c.Path && w.Arguments != "" {
+			c.Input = w.Arguments
+		}
+	}
+	return c
 }
 
 // word is the state of a call; one for which values are asked shows the sign of that.

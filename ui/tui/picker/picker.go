@@ -115,7 +115,7 @@ func (m *Model) SetStyle(s *style.Set) {
 // SetSize sets the size in cells.
 func (m *Model) SetSize(w, h int) { m.w, m.h = max(w, 0), max(h, 0) }
 
-// SetNotice shows a line, for example why a session could not be opened.
+// SetNotice shows a line, for example why a session could not be changed.
 func (m *Model) SetNotice(line string) { m.notice = line }
 
 // SetSessions gives the answer to a Query. An answer to an older one is ignored.

@@ -321,7 +321,7 @@ func (a *approval) Cursor(width, maxHeight int, st State, s *style.Set) *tea.Cur
 }
 
 func (a *approval) paint(width, maxHeight int, st State, s *style.Set) (string, *tea.Cursor) {
-	f := frame{title: "authorize " + strictLine(a.q.Label), right: "asked by " + asker(a.q.Agents, s), armed: st.Armed}
+	f := frame{title: "authorize " + strictLine(a.number()), right: "asked by " + asker(a.q.Agents, s), armed: st.Armed}
 	if st.Total > 1 {
 		f.title += fmt.Sprintf(" %s %d of %d waiting", s.Glyphs.Dot, st.Place, st.Total)
 	}
@@ -339,6 +339,15 @@ func (a *approval) paint(width, maxHeight int, st State, s *style.Set) (string, 
 		}
 		a.body(c)
 	})
+}
+
+// number is the call's number; what runs beside the calls of the agent, a credential's tool for example,
+// has none and is called by what it is for.
+func (a *approval) number() string {
+	if a.q.Label != "" {
+		return a.q.Label
+	}
+	return strings.TrimSpace(a.q.Category + " " + a.q.Tool)
 }
 
 func (a *approval) bottom(st State, s *style.Set, width int) string {

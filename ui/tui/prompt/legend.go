@@ -113,7 +113,7 @@ func (a *approval) scopes(k *canvas) {
 func (a *approval) offered(k *canvas, label string) {
 	words := strings.Split(a.ruleText(), "\n")
 	for i := range words {
-		words[i] = strictLine(words[i])
+		words[i] = strictLine(text.ShortHash(words[i]))
 	}
 	if a.own == "" && len(a.q.Rules) > 0 {
 		if past := a.q.Rules[a.rule].Past; past > 0 {

@@ -240,13 +240,14 @@ func (r *resume) callLine(c *canvas, i int) {
 		mark = c.Accent.Render(c.Glyphs.Cursor)
 	}
 	right := "no result"
-	if !o.Started.IsZero() {
+	if !o.Started.IsZero() && c.w >= 56 {
 		right = "started " + o.Started.Local().Format("15:04:05") + ", no result"
 	}
 	if o.Alive {
 		right = fmt.Sprintf("still runs, pid %d", o.Pgid)
 	}
-	c.spread(mark+" "+strictLine(o.Call.Label)+" "+c.Strong.Render(strictLine(transcript.Title(o.Call))), c.Muted.Render(right))
+	left := mark + " " + strictLine(o.Call.Label) + " " + c.Strong.Render(strictLine(transcript.Title(o.Call)))
+	c.add(text.Spread(left, "  "+c.Muted.Render(right), c.w, c.Glyphs.Ellipsis))
 }
 
 func (r *resume) body(c *canvas) {

@@ -13,6 +13,10 @@ import (
 
 // Word is the state of a call in a word or sign: ok run ASK wait -- xx no // =.
 func Word(c record.Call) string {
+	switch c.Status {
+	case toolrt.StatusCancelled, toolrt.StatusInterrupted: // taken from the log too, it did not end well
+		return "//"
+	}
 	if c.Taken {
 		return "="
 	}
@@ -32,8 +36,6 @@ func Word(c record.Call) string {
 		return "xx"
 	case toolrt.StatusDenied:
 		return "no"
-	case toolrt.StatusCancelled, toolrt.StatusInterrupted:
-		return "//"
 	case toolrt.StatusSkipped:
 		return "--"
 	}
