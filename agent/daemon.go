@@ -78,6 +78,9 @@ func daemonText(d command.Daemon) string {
 func (s *Session) startDaemon(ctx context.Context, inv *toolrt.Invocation, d command.Daemon) (command.Endpoint, error) {
 	environ := command.Environment(command.Env{Call: slices.Clone(inv.Call.Env), Input: "{}", ToolDir: d.ToolDir,
 		FoldCase: runtime.GOOS == "windows"})
+	if inv.Sandbox.NoNetwork {
+		return command.Endpoint{}, fmt.Errorf("the daemon tool %s cannot be reached without the network, which the sandbox turns off", d.Name)
+	}
 	confine := command.Confine(inv.Sandbox, inv.Call.Dir, inv.Call.Workspace)
 	d.Dir = inv.Call.Dir
 	return s.daemons.Endpoint(ctx, d, environ, confine)

@@ -185,7 +185,7 @@ func (t *Tool) Run(ctx context.Context, inv *toolrt.Invocation) (toolrt.Output, 
 
 // prepare makes the command ready to start, and what it needs of a managed runtime before that.
 func (t *Tool) prepare(ctx context.Context, inv *toolrt.Invocation, environ, confine []string) (prepared, []string, error) {
-	managed, err := t.runtimeEnv(ctx, environ, confine)
+	managed, err := t.runtimeEnv(ctx, environ, confine, inv.Sandbox.NoNetwork)
 	if err != nil {
 		return prepared{}, environ, err
 	}

@@ -58,17 +58,19 @@ type venv struct {
 	cache        string // folder of all environments
 	environ      []string
 	confine      []string // nil: not confined
+	noNetwork    bool
 }
 
 // runtimeEnv returns the variables by which the tool's own python is found, nil if it needs none. It
 // makes the environment first if that is not there.
-func (t *Tool) runtimeEnv(ctx context.Context, environ, confine []string) ([]string, error) {
+func (t *Tool) runtimeEnv(ctx context.Context, environ, confine []string, noNetwork bool) ([]string, error) {
 	text := Requirements(t.Interpreter, t.ToolDir, t.Requirements)
 	if text == "" || t.Cache == "" {
 		return nil, nil
 	}
 	program, _ := isPython(t.Interpreter)
-	v := venv{program: program, requirements: text, toolDir: t.ToolDir, cache: filepath.Join(t.Cache, "python"), environ: environ, confine: confine}
+	v := venv{program: program, requirements: text, toolDir: t.ToolDir, cache: filepath.Join(t.Cache, "python"), environ: environ,
+		confine: confine, noNetwork: noNetwork}
 	dir, err := v.find(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("install the requirements of tool %s: %w", t.Name, err)
@@ -200,7 +202,7 @@ func (v venv) output(ctx context.Context, program string, args ...string) (strin
 	}
 	var out strings.Builder
 	var all excerpt
-	res, err := Run(ctx, Process{Path: program, Args: args, Dir: v.toolDir, Env: v.environ, Confine: v.confine,
+	res, err := Run(ctx, Process{Path: program, Args: args, Dir: v.toolDir, Env: v.environ, Confine: v.confine, NoNetwork: v.noNetwork,
 		Stdout: writerFunc(func(b []byte) { out.Write(b[:min(len(b), 4096)]); all.write(b) }),
 		Stderr: writerFunc(all.write)})
 	switch {
