@@ -208,8 +208,8 @@ func (e *expansion) instruct() {
 	t := &Tool{Name: e.listing.Key, Type: TypeContext, Source: e.server.Source, WorkingDir: e.server.WorkingDir,
 		Instructions: fmt.Sprintf("%s\n# START MCP SERVER INFO: %s\nYou have available the following tools from an MCP Server that has provided "+
 			"the following additional instructions\n%s# END MCP SERVER INFO\n", echoPrefix, e.listing.Server, &text)}
-	t.ID = e.id(t.Name)
-	if e.settings() {
+	if t.ID = e.id(t.Name); e.settings() {
+		t.Name = e.server.Name + " instructions"
 		t.ID = e.server.ID + ":instructions"
 	}
 	e.program.ToolSet[t.ID] = t

@@ -42,6 +42,10 @@ type Process struct {
 	// Stdin, if not nil, is the file that the program reads instead of Input; Run closes it. It is
 	// for programs that are spoken to while they run.
 	Stdin *os.File
+	// Tied ends the program when this process dies, however that is, where the system can do so
+	// (Linux, unless it is confined). The caller locks its OS thread until Run returns: the system
+	// looks at that thread.
+	Tied bool
 	// Stdout and Stderr take the output as it comes, never two writes at a time. A nil Stderr
 	// sends both to Stdout through one pipe, which keeps their order exactly.
 	Stdout, Stderr io.Writer
@@ -185,6 +189,8 @@ func (r *running) launch(p Process, mark string) error {
 		wrapCut(r.cmd, p.Confine)
 	case p.Confine != nil:
 		begin = func() error { return startConfined(r.cmd, p.Confine) }
+	case p.Tied:
+		tie(r.cmd)
 	}
 	if err := begin(); err != nil {
 		return err

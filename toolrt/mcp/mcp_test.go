@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -26,6 +27,9 @@ import (
 
 func TestMain(m *testing.M) {
 	mcptest.Main()
+	if file := os.Getenv(holdVariable); file != "" {
+		hold(file)
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -243,6 +247,51 @@ func TestM01IgnoresClose(t *testing.T) {
 	}
 }
 
+// M-01: a server does not outlive a parley that is killed, even if it ignores the end of its input.
+func TestM01Killed(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere servers see the end of their input only")
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestM01Killed$")
+	cmd.Env = append(os.Environ(), holdVariable+"="+file)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	wait(t, func() bool {
+		text, _ := os.ReadFile(file)
+		pid, _ = strconv.Atoi(string(text))
+		return pid > 0
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	wait(t, func() bool { return !alive(pid) })
+}
+
+// holdVariable makes the test binary a process that holds a stubborn server until it is killed.
+const holdVariable = "PARLEY_TEST_MCP_HOLD"
+
+func hold(file string) {
+	s := mcp.New(mcp.Options{})
+	_, err := s.List(context.Background(), mcp.Ref{Config: server("stubborn", mcptest.Variable+"_PID="+file)}, "held", mcp.Place{})
+	fmt.Fprintln(os.Stderr, err)
+	select {}
+}
+
+// wait waits until a condition holds.
+func wait(t *testing.T, holds func() bool) {
+	t.Helper()
+	for began := time.Now(); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("it does not come to that")
+		}
+	}
+}
+
 // M-04: schemas and descriptions that are not as they should be.
 func TestM04BadTools(t *testing.T) {
 	t.Parallel()
@@ -381,14 +430,7 @@ func TestListChanges(t *testing.T) {
 	if _, _, _, err := r.call(t.Context(), "grow", `{"text":""}`, nil); err != nil {
 		t.Fatal(err)
 	}
-	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		if _, changed := r.Running(r.l.Key); changed {
-			break
-		}
-		if time.Since(began) > 10*time.Second {
-			t.Fatal("the change was not told")
-		}
-	}
+	wait(t, func() bool { _, changed := r.Running(r.l.Key); return changed })
 	r.list()
 	if !strings.Contains(r.names(), "late") {
 		t.Error(r.names())

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -60,9 +61,11 @@ func startProcess(cfg Config, p Place, t *tail, spoken bool, remark func(string)
 		stdout = &messageWriter{to: messages, tail: t, remark: remark, limit: maxMessage}
 	}
 	run := command.Process{Path: cfg.Command, Args: cfg.Args, Dir: p.Dir, Env: command.Merge(append(append([]string(nil), p.Env...), cfg.Env...)),
-		Stdin: theirs, Stdout: stdout, Stderr: t.writer(), Confine: p.Confine, NoNetwork: p.NoNetwork}
+		Stdin: theirs, Tied: true, Stdout: stdout, Stderr: t.writer(), Confine: p.Confine, NoNetwork: p.NoNetwork}
 	go func() {
 		defer close(proc.done)
+		runtime.LockOSThread() // it is tied to the thread
+		defer runtime.UnlockOSThread()
 		res, err := command.Run(ctx, run)
 		if err != nil && ctx.Err() == nil {
 			proc.err = fmt.Errorf("start %s: %w", cfg.Command, err)
