@@ -85,6 +85,9 @@ func (c *call) decidedEarlier(tc *toolrt.Call, basis string) (toolrt.Decision, b
 	if c.tool.Kind() == program.KindEcho {
 		return toolrt.Decision{Allow: true, By: "safe", Reason: "it only gives back its own text", At: t.s.now()}, true
 	}
+	if c.wasRefused() {
+		return toolrt.Decision{By: "user", Reason: "you did not let it start in this session", At: t.s.now()}, true
+	}
 	if c.runningServer() {
 		return toolrt.Decision{Allow: true, By: "safe", Reason: "the server runs already: it is asked for its tools", At: t.s.now()}, true
 	}

@@ -120,13 +120,14 @@ func (t *turn) ask(ctx context.Context, servers []*program.Tool) error {
 	}
 	listings := make([]mcp.Listing, len(servers))
 	errs := make([]error, len(servers))
+	calls := make([]*call, len(servers))
 	var asking sync.WaitGroup
 	for i, server := range servers {
-		c, err := t.serverCall(server)
-		if err != nil {
+		var err error
+		if calls[i], err = t.serverCall(server); err != nil {
 			return err
 		}
-		asking.Go(func() { listings[i], errs[i] = c.listing(ctx) })
+		asking.Go(func() { listings[i], errs[i] = calls[i].listing(ctx) })
 	}
 	asking.Wait()
 	var failed []serverFailure
@@ -141,6 +142,7 @@ func (t *turn) ask(ctx context.Context, servers []*program.Tool) error {
 		default:
 			delete(t.servers.listings, server.ID)
 			t.servers.failed[server.ID] = true
+			t.s.refuse(calls[i])
 			failed = append(failed, serverFailure{serverName(server), err.Error()})
 		}
 	}
@@ -223,6 +225,26 @@ func (t *turn) sayRemarks(server *program.Tool, l mcp.Listing) {
 	if len(l.Remarks) > 0 && t.s.newly("remarks "+server.ID+"\x00"+strings.Join(l.Remarks, "\n")) {
 		t.say(fmt.Sprintf("the MCP server %s: %s", serverName(server), strings.Join(l.Remarks, "; ")))
 	}
+}
+
+// refuse remembers that the person did not let a server start: it is not asked about again in this
+// session, until it is reconnected.
+func (s *Session) refuse(c *call) {
+	d := c.decided
+	if d == nil || d.Allow || d.By != "user" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused[c.tool.ID] = true
+}
+
+// wasRefused reports whether the call would start a server that the person did not let start.
+func (c *call) wasRefused() bool {
+	s := c.t.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.tool.Kind() == program.KindMCPServer && s.refused[c.tool.ID]
 }
 
 // newly reports whether something is said for the first time in this session.
@@ -351,7 +373,13 @@ func (s *Session) Servers() []mcp.State { return s.mcp.States() }
 
 // ReconnectServer ends the connection to the MCP servers of that name, "" being all that failed, and
 // forgets that they had: each is started again when it is needed next.
-func (s *Session) ReconnectServer(name string) error { return s.mcp.Reconnect(name) }
+func (s *Session) ReconnectServer(name string) error {
+	s.mu.Lock()
+	clear(s.refused)
+	clear(s.toldOnce) // what fails again is told again
+	s.mu.Unlock()
+	return s.mcp.Reconnect(name)
+}
 
 // EnableServer switches an MCP server on or off for this session.
 func (s *Session) EnableServer(name string, on bool) error { return s.mcp.SetEnabled(name, on) }

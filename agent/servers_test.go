@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,17 +133,29 @@ func TestMCPServerIsAskedFor8_3(t *testing.T) {
 func TestMCPServerDenied(t *testing.T) {
 	source := "Tools: db, sys.time.now\n\nmain\n---\nName: db\n\n" + mcpBody("good")
 	r := newRig(t, source, inOrder(map[string][]model.Reply{"main": {says("done")}}))
-	r.withPeople(&people{deny: "db"})
+	p := &people{deny: "db"}
+	r.withPeople(p)
 	s := r.open()
 	said := r.notices(s)
-	if got := r.send(s, "go").Content; got != "done" {
-		t.Error(got)
+	for range 2 { // the second time it is not asked about
+		if got := r.send(s, "go").Content; got != "done" {
+			t.Error(got)
+		}
+	}
+	if len(p.asked) != 1 {
+		t.Errorf("%d questions", len(p.asked))
+	}
+	if err := s.ReconnectServer(""); err != nil {
+		t.Error(err)
+	}
+	if r.send(s, "go"); len(p.asked) != 2 {
+		t.Errorf("%d questions", len(p.asked))
 	}
 	r.close(s)
 	if got := offeredIn(r.model.requests()[0]); got != "timeNow" {
 		t.Error(got)
 	}
-	if lines := said(); len(lines) != 1 || !strings.Contains(lines[0], "the MCP server db") {
+	if lines := said(); len(lines) != 2 || !strings.Contains(lines[0], "the MCP server db") {
 		t.Error(lines)
 	}
 }
@@ -335,5 +349,51 @@ func TestMCPServerEnvironment(t *testing.T) {
 	}
 	if got := messages[len(messages)-2].Text(); !strings.Contains(got, "DB_KEY=‹secret:dbkey›") {
 		t.Error(got)
+	}
+}
+
+// 8.2: the secret of an operation is asked for once, kept under its alias, and not asked for where
+// the environment has it; it is never seen.
+func TestOpenAPISecret8_2(t *testing.T) {
+	var sent []string
+	var mu sync.Mutex
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		sent = append(sent, r.Header.Get("X-Key"))
+		fmt.Fprint(w, "key "+r.Header.Get("X-Key"))
+	}))
+	defer web.Close()
+	source := "Tools: ./api.json\n\nmain"
+	r := newRig(t, source, inOrder(map[string][]model.Reply{"main": {says("done")}}))
+	api := `{"openapi":"3.0.0","info":{"title":"T","version":"1"},"servers":[{"url":"` + web.URL + `"}],"paths":{"/a":{"get":{"operationId":"getA"}}},
+		"security":[{"k":[]}],"components":{"securitySchemes":{"k":{"type":"apiKey","in":"header","name":"X-Key"}}}}`
+	if err := os.WriteFile(filepath.Join(r.dir, "api.json"), []byte(api), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &people{answer: func(q agent.InputQuestion) map[string]string { return map[string]string{"X-Key": marker} }}
+	r.withPeople(p)
+	before := r.change
+	r.change = func(o *agent.Options) { before(o); o.Redactor = credential.NewRedactor() }
+	r.model.answer = inOrder(map[string][]model.Reply{"main": {calling("getA {}", "getA {}"), says("done")}})
+	s := r.open()
+	r.send(s, "go")
+	r.close(s)
+	if len(p.inputs) != 1 || p.inputs[0].Credential != "127.0.0.1k" || !p.inputs[0].Question.Sensitive {
+		t.Errorf("%+v", p.inputs)
+	}
+	if got := lastResult(r.model.requests()[1]); got != "key ‹secret:127.0.0.1k›" {
+		t.Error(got)
+	}
+	r.change = func(o *agent.Options) {
+		before(o)
+		o.Env = append(os.Environ(), "GPTSCRIPT_127_0_0_1_K=from-environment")
+	}
+	r.row.ID = "s2"
+	s = r.open()
+	r.send(s, "go")
+	r.close(s)
+	if len(p.inputs) != 1 || !slices.Equal(sent, []string{marker, marker, "from-environment", "from-environment"}) {
+		t.Errorf("%d questions, sent %q", len(p.inputs), sent)
 	}
 }

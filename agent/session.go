@@ -186,6 +186,7 @@ type Session struct {
 	past          []pastCall
 	noRoom        map[string]int  // failures to sum up a conversation, by call path
 	toldOnce      map[string]bool // what is said once in a session
+	refused       map[string]bool // tools of MCP servers that the person did not let start
 	server        *promptServer   // nil until a command could ask
 	closed        bool
 	credLock      chan struct{} // one credential at a time (5.10)
@@ -208,7 +209,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	idle := make(chan struct{})
 	close(idle)
 	s := &Session{o: o, journal: o.Journal, policy: o.Policy, idle: idle, model: o.Journal.Session().Model,
-		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{}, toldOnce: map[string]bool{},
+		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{}, toldOnce: map[string]bool{}, refused: map[string]bool{},
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
 	s.daemons = command.NewDaemons(o.Daemons)
 	s.mcp = mcp.New(mcp.Options{Settings: o.Servers, Changed: func() { s.emit(monitor.Event{Type: monitor.ServersChanged}) }, Version: o.Version, Log: o.Log})

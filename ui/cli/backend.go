@@ -162,8 +162,10 @@ type screenChat struct {
 var (
 	_ tui.Chat     = (*screenChat)(nil)
 	_ tui.Windowed = (*screenChat)(nil)
-	_ tui.Ruled    = (*screenChat)(nil)
-	_ tui.Undoer   = (*screenChat)(nil)
+
+	_ tui.ServerChat = (*screenChat)(nil)
+	_ tui.Ruled      = (*screenChat)(nil)
+	_ tui.Undoer     = (*screenChat)(nil)
 )
 
 // Send runs a turn, and another one for what was handed over too late to enter it.

@@ -7,6 +7,7 @@ import (
 	"parley/agent/monitor"
 	"parley/agent/record"
 	rules "parley/toolrt/approval"
+	"parley/toolrt/mcp"
 	"parley/toolrt/undo"
 )
 
@@ -113,6 +114,18 @@ type Undoer interface {
 	Undo(ctx context.Context, how undo.How) (undo.Report, error)
 	// Redo does again what the last Undo took back, by the same rules.
 	Redo(ctx context.Context, how undo.How) (undo.Report, error)
+}
+
+// ServerChat is a Chat whose MCP servers can be looked at and changed (/mcp). Its methods return at
+// once, except that ReconnectServer and EnableServer wait for a server to end; a server is started
+// when it is needed next. monitor.ServersChanged tells that Servers has changed.
+type ServerChat interface {
+	// Servers returns the servers of the settings and those that the program has used, by name.
+	Servers() []mcp.State
+	// ReconnectServer ends the connection to the servers of that name, "" being all that failed.
+	ReconnectServer(name string) error
+	// EnableServer switches a server on or off for this session.
+	EnableServer(name string, on bool) error
 }
 
 // Backend opens sessions for the screen.
