@@ -297,6 +297,7 @@ func (c *call) approvalQuestion(ctx context.Context, tc *toolrt.Call, facts appr
 		q.Parts = append(q.Parts, CommandPart{Text: t.s.redact(p.Text), Covered: p.Covered})
 	}
 	if !v.Protected && !c.hindered(tc) {
+		t.recallPast(ctx)
 		for _, choice := range t.s.policy.Choices(facts) {
 			var lines []string
 			for _, r := range choice.Rules {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"slices"
 
 	"parley/agent/program"
@@ -34,6 +35,39 @@ func (s *Session) rememberPast(f approval.Facts) {
 		s.past = append(s.past[:0], s.past[1:]...)
 	}
 	s.past = append(s.past, pastCall{call.ID, f})
+}
+
+// recallPast brings back the calls of earlier turns that another process had judged, so that a chat
+// opened again counts them too. They are read once, at the first question.
+func (t *turn) recallPast(ctx context.Context) {
+	s := t.s
+	s.mu.Lock()
+	done, known := s.recalled, len(s.past)
+	s.recalled = true
+	s.mu.Unlock()
+	if done {
+		return
+	}
+	var earlier []pastCall
+	for n := t.row.Number - 1; n > 0 && known+len(earlier) < maxPast; n-- {
+		calls, err := s.journal.Calls(ctx, n)
+		if err != nil {
+			return // the count is a help, no more
+		}
+		for _, c := range slices.Backward(calls) {
+			if f, ok := factsOf(t.prg.Load(), s.o.Builtins, c, s.o.Dir, s.o.Workspace); ok && c.Category == "" && c.Decision != nil {
+				earlier = append(earlier, pastCall{c.Path, f})
+			}
+		}
+	}
+	slices.Reverse(earlier)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	earlier = slices.DeleteFunc(earlier, func(e pastCall) bool {
+		return slices.ContainsFunc(s.past, func(p pastCall) bool { return p.path == e.path })
+	})
+	s.past = append(earlier, s.past...)
+	s.past = s.past[max(0, len(s.past)-maxPast):]
 }
 
 // pastMatches counts the earlier calls of this session that the rules would have allowed by themselves;

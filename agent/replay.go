@@ -200,6 +200,8 @@ func (p *played) take(ctx context.Context, ef effect, now record.Entry) (json.Ra
 		return old.Result, nil
 	case !ok && ef.kind == record.EntryPrompt:
 		return nil, ErrNobody // nobody was asked then
+	case ef.kind == record.EntryCompaction && (!ok || old.Kind == ef.kind):
+		return nil, errRecordEnds // it failed then, and the turn went on without it
 	case p.row.Status == record.TurnDone || ok && old.Kind != ef.kind:
 		d := Difference{Path: ef.key.Path, Kind: ef.kind, What: "is not on record", Now: string(now.Request)}
 		if ok {

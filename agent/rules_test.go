@@ -179,9 +179,12 @@ func TestA11A12WhatAQuestionShows(t *testing.T) {
 	r := newRig(t, "Name: main\nChat: true\nTools: sys.exec\n\nmain", inOrder(map[string][]model.Reply{"main": {
 		calling(`exec {"command":"echo a"}`), calling(`exec {"command":"echo b"}`, `exec {"command":"echo a && git status"}`), says("done")}}))
 	r.policy.SetMode(approval.ModeAsk)
+	var mu sync.Mutex // the questions of a batch come from goroutines of their own
 	var asked []agent.ApprovalQuestion
 	r.change = func(o *agent.Options) {
 		o.Authorizer = asker(func(q agent.ApprovalQuestion) agent.ApprovalAnswer {
+			mu.Lock()
+			defer mu.Unlock()
 			asked = append(asked, q)
 			return agent.ApprovalAnswer{Allow: true, Scope: "once"}
 		})

@@ -184,6 +184,7 @@ type Session struct {
 	nextRule      int
 	waits         int // questions open
 	past          []pastCall
+	recalled      bool            // past has what earlier processes judged
 	noRoom        map[string]int  // failures to sum up a conversation, by call path
 	toldOnce      map[string]bool // what is said once in a session
 	refused       map[string]bool // tools of MCP servers that the person did not let start

@@ -107,6 +107,9 @@ func (c *call) newSubCall(st *callState, place int, cancel context.CancelCauseFu
 		st.Start = st.Input
 		if s.tc, err = s.call.toolCall(st.Input); err == nil {
 			s.tc.Arguments, s.tc.Refused = st.arguments(s.tc.Tool)
+			if c.t.recorded[s.call.executionKey()].Finished {
+				s.tc.Refused = nil // its result is on record: it needs no arguments
+			}
 		}
 	} else {
 		s.tc, err = s.call.describe(st.Input), nil

@@ -155,7 +155,7 @@ func (s *Store) modelStats(ctx context.Context, num int64, since time.Time) ([]M
 	rows, err := viewList(ctx, s, `SELECT coalesce(request ->> '$.model', ''), journal.session, finished, ended_ms - started_ms,
 			result -> '$.usage'
 		FROM journal JOIN sessions ON sessions.num = journal.session
-		WHERE kind = 'completion' AND`+fmt.Sprintf(counted, "journal.started_ms"), []any{num, millisOrZero(since)},
+		WHERE kind IN ('completion', 'compaction') AND`+fmt.Sprintf(counted, "journal.started_ms"), []any{num, millisOrZero(since)},
 		func(r scanner) (row row, err error) {
 			return row, r.Scan(&row.model, &row.session, &row.finished, &row.took, &row.usage)
 		})
