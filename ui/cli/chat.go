@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"parley/agent"
@@ -38,7 +39,7 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 	questions := tui.NewQuestions()
 	b := &backend{a: a, ref: a.programRef(ref), questions: questions}
 	o := tui.Options{Backend: b, Questions: questions, Theme: theme, ThemeDir: a.paths.themes(), AutoTheme: name == "",
-		NoColor: io.getenv("NO_COLOR") != "", ASCII: f.ascii || a.cfg.ASCII, ReducedMotion: a.cfg.ReducedMotion, Notify: a.cfg.Notify,
+		NoColor: io.getenv("NO_COLOR") != "", ASCII: f.ascii || a.cfg.ASCII || plainLocale(io.getenv), ReducedMotion: a.cfg.ReducedMotion, Notify: a.cfg.Notify,
 		Keys: keys, Version: versionText(), InitialMessage: message, StatusNote: a.statusNote(), Getenv: io.getenv}
 	switch {
 	case f.goOn:
@@ -64,6 +65,14 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 		return err
 	}
 	return nil
+}
+
+// plainLocale reports whether the environment names a locale that has no UTF-8. With none named the
+// terminal is taken to be of today.
+func plainLocale(getenv func(string) string) bool {
+	locale := firstSet(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
+	name := strings.ReplaceAll(strings.ToLower(locale), "-", "")
+	return locale != "" && !strings.Contains(name, "utf8")
 }
 
 // binTerm is how long a deleted chat stays in the bin.

@@ -9,6 +9,13 @@ import (
 
 // showHelp opens the page of keys and commands, which is made from the key map and the table of
 // commands.
+// signs are the states of calls as they are shown.
+var signs = [...]struct{ word, meaning string }{
+	{"ok", "done"}, {"run", "running"}, {"ASK", "asks for your say"}, {"$", "asks for a credential or a value"},
+	{"--", "not started, or skipped"}, {"wait", "waits for another call"}, {"xx", "failed"}, {"no", "denied"},
+	{"//", "cancelled or interrupted"}, {"=", "taken from the log, not run again"},
+}
+
 func (m *screen) showHelp() {
 	title := "Keys and commands"
 	if m.opts.Version != "" {
@@ -40,7 +47,11 @@ func (m *screen) helpText(w int) []string {
 		section(string(c))
 		for _, b := range m.keys.Bindings(c) {
 			if len(b.Keys()) > 0 {
-				add(b.AllKeys(), b.Help)
+				help := b.Help
+				if !b.Fixed { // its name in keys.json
+					help += "  " + m.style.Muted.Render(string(b.Action))
+				}
+				add(b.AllKeys(), help)
 			}
 		}
 	}
@@ -51,6 +62,10 @@ func (m *screen) helpText(w int) []string {
 			section("Commands: " + group)
 		}
 		add(strings.TrimSpace(fmt.Sprintf("/%s %s", c.name, c.args)), c.help)
+	}
+	section("Signs of a call")
+	for _, s := range signs {
+		add(s.word, s.meaning)
 	}
 	section("In the text")
 	add("@", "a file, an agent or a tool by a part of its name; ./ and ../ list folders, ignored files too")

@@ -83,7 +83,8 @@ func TestLoad(t *testing.T) {
 
 func TestLoadFaultsHavePlaces(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"unknown", "{\n  \"fly\": [\"f\"]\n}", `keys.json:2:3: unknown action "fly"`},
+		{"unknown", "{\n  \"fly\": [\"f\"]\n}", `keys.json:2:3: unknown action "fly"; ? in the chat shows all names`},
+		{"near", "{\n  \"composer.sned\": [\"f\"]\n}", `unknown action "composer.sned"; near it: composer.send`},
 		{"conflict", "{\n\n \"mode\": [\"ctrl+t\"]}", `keys.json:3:2: Global: Ctrl+T is both "calls" and "mode"`},
 		{"fixed", `{"approval.once": ["x"]}`, `keys.json:1:2: the keys of "approval.once" cannot be changed`},
 		{"type", `{"mode": "ctrl+t"}`, `must be a list of strings`},

@@ -71,7 +71,7 @@ func (l *loader) entry(m *Map) error {
 	i, ok := m.byAction[action]
 	switch {
 	case !ok:
-		l.fault(at, fmt.Sprintf("unknown action %q", action))
+		l.fault(at, fmt.Sprintf("unknown action %q%s; ? in the chat shows all names", action, m.near(action)))
 		return nil
 	case m.bindings[i].Fixed:
 		l.fault(at, fmt.Sprintf("the keys of %q cannot be changed", action))
@@ -85,6 +85,33 @@ func (l *loader) entry(m *Map) error {
 	m.bindings[i].Binding = key.NewBinding(key.WithKeys(keys...))
 	l.at[action] = at
 	return nil
+}
+
+// near names the actions whose names are like this one: "; near it: a, b".
+func (m *Map) near(a Action) string {
+	var names []string
+	word := strings.ToLower(string(a))
+	_, last, _ := strings.Cut(word, ".")
+	for _, b := range m.bindings {
+		name := strings.ToLower(string(b.Action))
+		_, end, _ := strings.Cut(name, ".")
+		if !b.Fixed && len(names) < 5 && (strings.Contains(name, word) || end != "" && strings.Contains(word, end) ||
+			last != "" && strings.Contains(name, last) || commonPrefix(name, word) >= 4) {
+			names = append(names, string(b.Action))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; near it: " + strings.Join(names, ", ")
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // normal writes a key's modifiers in lower case and in the order in which they arrive. A single
