@@ -17,11 +17,11 @@ var providerKeys = []string{
 }
 
 // ProviderKey reports whether a variable holds the key of a model provider or parley's passphrase.
-// PARLEY_<PROVIDER>_API_KEY counts too.
+// PARLEY_<PROVIDER>_API_KEY and GPTSCRIPT_PROVIDER_<HOST>_API_KEY count too.
 func ProviderKey(name string) bool {
 	name = strings.ToUpper(name)
-	return slices.Contains(providerKeys, name) ||
-		strings.HasPrefix(name, "PARLEY_") && strings.HasSuffix(name, "_API_KEY")
+	own := strings.HasPrefix(name, "PARLEY_") || strings.HasPrefix(name, "GPTSCRIPT_PROVIDER_")
+	return slices.Contains(providerKeys, name) || own && strings.HasSuffix(name, "_API_KEY")
 }
 
 // StripProviderKeys returns environ without the keys of model providers. It is for the environment

@@ -301,6 +301,9 @@ func (a *app) openModel(ref, provider string) (model.Model, error) {
 }
 
 func (a *app) openAt(ref, provider string, o model.Options) (model.Model, error) {
+	if name, from, ok := strings.Cut(ref, " from "); ok {
+		return a.openFrom(strings.TrimSpace(name), strings.TrimSpace(from), o)
+	}
 	provider = firstSet(provider, a.f.provider)
 	if provider == "" && o.BaseURL != "" {
 		provider = "openai"
