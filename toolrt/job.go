@@ -280,8 +280,8 @@ func (p *Prepared) presentJob(j *job, res Output, out *stream, why string) prese
 	if res.Capture != nil {
 		text = res.Capture.soFar()
 	}
-	note := fmt.Sprintf("[The command goes on in the background as job %s (%s). What stands above is what it has printed so far; "+
-		"sys.jobs tells how it stands and what it prints, sys.jobs.end ends it.]", j.row.ID, why)
+	note := fmt.Sprintf("[The command goes on in the background as job %s (%s). What stands above is what it has printed so far. "+
+		"Where you have the tools jobs and jobsEnd, they tell how it stands and end it.]", j.row.ID, why)
 	limits := p.r.limits(p.call, p.spec)
 	limits.Bytes, limits.Lines = max(limits.Bytes-len(note)-1, minBytes), max(limits.Lines-1, minLines)
 	mark := marker{tool: p.r.opts.ReadTool, id: j.row.OutputID}
