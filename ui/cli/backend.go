@@ -37,11 +37,11 @@ func (b *backend) Greeting() string {
 
 func (b *backend) New(ctx context.Context) (tui.Chat, error) {
 	ref, _ := b.a.chooseModel(ctx) // the first line shows it
-	journal, err := b.a.store.Create(ctx, b.a.newRow(b.ref, ref))
-	if err != nil {
-		return nil, err
+	row := b.a.newRow(b.ref, ref)
+	if b.ref == "" && row.SubTool == "" {
+		row.Agent = assistantName
 	}
-	return b.chat(ctx, journal)
+	return b.create(ctx, row)
 }
 
 func (b *backend) Open(ctx context.Context, id string) (tui.Chat, error) {

@@ -10,7 +10,12 @@
 //	questions.go          questions from the runner; asking.go: which one is shown, and when it
 //	                      takes keys
 //	keys.go, chatkeys.go  which key goes where; what Esc and Ctrl+C mean now
-//	commands.go           slash commands; choice.go, help.go, editor.go, lists.go what they open
+//	commands.go           slash commands, with cmd_*.go by their subject
+//	suggest.go, leader.go completion of commands, files and names; the leader key and the palette
+//	choice.go, reader.go  lists to choose from and pages to read; help.go, editor.go, lists.go
+//	timeline.go           stepping through a session; timelinekeys.go its keys
+//	batch.go              all calls of a reply in one question
+//	abilities.go          what a chat or a backend may know beside what it must
 //	layout.go, parts.go   the three widths, and what stands where; status.go, hints.go, note.go
 //	keep.go               what comes back with a session: draft, queue, panel
 //	tasks.go, fault.go    commands that wait or do I/O, and what happens when something panics

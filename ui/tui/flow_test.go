@@ -366,3 +366,20 @@ func TestOpenInPager(t *testing.T) {
 		t.Errorf("%q as %q", seen, name)
 	}
 }
+
+// A command line after ! is a message that asks for it; text that only looks so is left alone.
+func TestAskedToRun(t *testing.T) {
+	for in, want := range map[string]string{
+		"!ls -la": "Run `ls -la`", "! go test ./...": "Run `go test ./...`", "!echo `date`": "Run `` echo `date` ``",
+		"!": "!", " !not a command": " !not a command", "!two\nlines": "!two\nlines", "hello!": "hello!",
+	} {
+		if got := asked(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+	b, chat := newBackend(), newChat("s1")
+	term := start(t, 80, 24, Options{Backend: b, Chat: chat})
+	term.shows("@planner ❯")
+	term.typed("!ls -la<enter>")
+	term.until("the message", chat.hasSent("Run `ls -la`"))
+}

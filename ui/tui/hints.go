@@ -88,7 +88,7 @@ func (m *screen) hintFacts() string {
 		}
 	}
 	if n := m.transcript.Below(); n > 0 {
-		facts += fmt.Sprintf("%d below  ", n)
+		facts += fmt.Sprintf("%d new below  ", n)
 	}
 	if n := len(m.session.queue); n > 0 {
 		facts += fmt.Sprintf("queued %d", n)

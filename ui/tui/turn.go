@@ -51,9 +51,27 @@ func (m *screen) send() tea.Cmd {
 	case isCommand(text):
 		return m.command(text)
 	case m.session.running:
-		return m.steer(m.composer.Submit())
+		return m.steer(asked(m.composer.Submit()))
 	}
-	return m.run(m.composer.Submit())
+	return m.run(asked(m.composer.Submit()))
+}
+
+// asked is a text as it is sent. ! and a command asks the agent to run it: the call is judged, shown
+// and kept as any other.
+func asked(text string) string {
+	cmd, ok := strings.CutPrefix(text, "!")
+	cmd = strings.TrimSpace(cmd)
+	if !ok || cmd == "" || strings.Contains(cmd, "\n") {
+		return text
+	}
+	fence := "`"
+	for strings.Contains(cmd, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		return "Run " + fence + " " + cmd + " " + fence
+	}
+	return "Run " + fence + cmd + fence
 }
 
 // run starts a turn with the text.
@@ -95,7 +113,7 @@ func (m *screen) steer(text string) tea.Cmd {
 
 // enqueue puts the text in line for after the turn.
 func (m *screen) enqueue() tea.Cmd {
-	m.session.queue = append(m.session.queue, m.composer.Submit())
+	m.session.queue = append(m.session.queue, asked(m.composer.Submit()))
 	return m.keepSoon()
 }
 
