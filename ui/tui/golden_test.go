@@ -154,7 +154,6 @@ func TestViews(t *testing.T) {
 		{"palette_narrowed", "\x10mod", []string{"/mode", "/model"}},
 		{"complete", "/", []string{"/new", "complete"}},
 		{"leader", "\x18", []string{"then"}},
-		{"help", "?", []string{"Keys and commands"}},
 		{"modes", "/mode<enter>", []string{"Mode, now ask"}},
 		{"usage", "/cost<enter>", []string{"session", "$0.37"}},
 		{"events", "/calls<enter>3", []string{"journal of turn 4"}},
