@@ -3,10 +3,10 @@
 GO      ?= go
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 LDFLAGS := -s -w -X parley/ui/cli.version=$(VERSION)
-# The race detector needs a C compiler. SQLite is C made into Go, with locks and memory of its own that the
+# The race detector needs a C compiler. SQLite itself is C made into Go, with locks and memory of its own that the
 # detector cannot judge: watching it finds nothing and makes the store's tests three times as long.
 RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && \
-	echo "-race -gcflags=modernc.org/...=-race=false")
+	echo "-race -gcflags=modernc.org/sqlite/lib=-race=false")
 
 .PHONY: help
 help: ## Show this help
