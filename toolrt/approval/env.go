@@ -18,6 +18,10 @@ func harmlessEnv(name string) bool {
 	return slices.Contains(quietEnv, name) || strings.HasPrefix(name, "LC_")
 }
 
+// harmlessValue reports whether the text of an assignment cannot be taken for code by what reads the
+// variable later: test -v and arithmetic run what stands in a subscript.
+func harmlessValue(src string) bool { return !strings.Contains(src, "[") }
+
 // harmlessLocal reports whether a variable set for the shell itself needs no rule: names in lower
 // case are not read by programs, but for the proxies.
 func harmlessLocal(name string) bool {

@@ -13,8 +13,10 @@ type risk struct {
 	letters string          // single-letter options, also inside a cluster
 	long    []string        // long options, and words such as "-exec" or subcommands; also abbreviated ones
 	noEnd   bool            // "--" does not end its options
-	assigns bool            // NAME=value changes what it runs
+	assigns bool            // a word with "=" changes what it runs
+	files   bool            // @FILE is read as further words
 	script  bool            // its first word, or the one after -e, is a program in a language of its own
+	plus    bool            // a word that begins with + is a command
 	bundled bool            // its first word is a cluster of options even without a dash
 	reads   int             // it writes to the operands after so many; 0: it has none of that kind
 	sub     map[string]risk // more of it for some subcommands
@@ -34,12 +36,14 @@ var risks = map[string]risk{
 	"sed":   {script: true, letters: "if", long: []string{"--in-place", "--file"}},
 	"tar":   {letters: "IF", bundled: true, long: []string{"--rmt-command", "--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script"}},
 	"rsync": {letters: "e", long: []string{"--rsh", "--rsync-path"}},
-	"curl":  {letters: "oOKTJDc", long: []string{"--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc", "--output", "--remote-name", "--remote-name-all", "--config", "--upload-file", "--output-dir", "--dump-header", "--cookie-jar", "--trace", "--trace-ascii"}},
+	"curl":  {letters: "oOKTJDcw", long: []string{"--engine", "--ssl-sessions", "--write-out", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc", "--output", "--remote-name", "--remote-name-all", "--config", "--upload-file", "--output-dir", "--dump-header", "--cookie-jar", "--trace", "--trace-ascii"}},
 	"wget":  {letters: "OiPeoa", long: []string{"--output-file", "--append-output", "--save-cookies", "--warc-file", "--rejected-log", "--output-document", "--input-file", "--use-askpass", "--post-file", "--body-file", "--directory-prefix", "--config", "--execute"}},
 	"man":   {letters: "PH", long: []string{"--pager", "--html"}},
 	"date":  {letters: "s", long: []string{"--set"}},
-	"cargo": {long: []string{"--config"}},
-	"npm":   {long: []string{"--script-shell", "--prefix", "--userconfig", "--globalconfig", "--git", "--node-options", "--shell", "--editor", "--viewer", "--init-module", "--cache", "--call"}},
+	"cargo": {letters: "C", long: []string{"--config", "--manifest-path", "--target-dir", "--out-dir", "--artifact-dir"}},
+	"pnpm":  {letters: "C", long: []string{"--script-shell", "--dir", "--prefix", "--config", "--shell-emulator", "--use-node-version", "--global-dir", "--node-options"}},
+	"yarn":  {long: []string{"--cwd", "--script-shell", "--use-yarnrc", "--node-options"}},
+	"npm":   {letters: "C", long: []string{"--script-shell", "--prefix", "--userconfig", "--globalconfig", "--git", "--node-options", "--shell", "--editor", "--viewer", "--init-module", "--cache", "--call"}},
 	"make":  {assigns: true, letters: "fIEC", long: []string{"--file", "--makefile", "--eval", "--include-dir", "--directory"}},
 	"scp":   {letters: "oSF"},
 	"sftp":  {letters: "oSFb"},
@@ -54,12 +58,29 @@ var risks = map[string]risk{
 	"openssl": {long: []string{"-out", "-engine", "-provider"}},
 	"jq":      {letters: "fL", long: []string{"--from-file"}},
 	"yq":      {letters: "i", long: []string{"--inplace"}},
-	"less":    {letters: "oO", long: []string{"--log-file"}},
+	"less":    {letters: "oOk", plus: true, long: []string{"--log-file", "--lesskey-file", "--lesskey-src", "--lesskey-content"}},
+	"more":    {plus: true},
+	"bat":     {long: []string{"--pager", "--paging", "--config-file"}},
+	"shuf":    {letters: "o", long: []string{"--output", "--random-source"}},
+	"iconv":   {letters: "o", long: []string{"--output"}},
+	"hg":      {letters: "R", long: []string{"--config", "--repository", "--cwd", "--config-file"}},
+	"svn":     {long: []string{"--diff-cmd", "--diff3-cmd", "--editor-cmd", "--config-option", "--config-dir", "--merge-cmd"}},
+	"jj":      {letters: "R", long: []string{"--config", "--config-file", "--config-toml", "--repository", "--tool"}},
+	"just":    {letters: "fdc", assigns: true, long: []string{"--shell", "--shell-arg", "--shell-command", "--justfile", "--working-directory", "--command", "--chooser", "--set", "--dotenv-path"}},
+	"task":    {letters: "dtg", assigns: true, long: []string{"--dir", "--taskfile", "--global"}},
+	"mvn":     {letters: "fDst", long: []string{"--file", "--define", "--settings", "--global-settings", "--toolchains"}},
+	"gradle":  {letters: "pbcIDPg", long: []string{"--project-dir", "--build-file", "--settings-file", "--init-script", "--include-build", "--system-prop", "--project-prop", "--gradle-user-home"}},
+	"pytest":  {letters: "cpo", long: []string{"--rootdir", "--confcutdir", "--config-file", "--override-ini", "--basetemp", "--junitxml", "--pdbcls", "--pyargs"}},
+	"javac":   {files: true, letters: "d", long: []string{"-processor", "-processorpath", "--processor-path", "-Xplugin"}},
+	"java":    {files: true},
+	"rustc":   {files: true, letters: "oC", long: []string{"--out-dir", "--emit"}},
+	"ld":      {files: true, letters: "oT", long: []string{"--output", "--plugin", "-plugin", "--script"}},
+	"ar":      {files: true},
 	"env":     {letters: "S", long: []string{"--split-string"}},
 }
 
 // compilerRisks make a C compiler run another program or read its own instructions from a file.
-var compilerRisks = risk{letters: "Bo", long: []string{"-wrapper", "-fplugin", "-specs", "--specs"}}
+var compilerRisks = risk{letters: "Bo", files: true, long: []string{"-wrapper", "-fplugin", "-specs", "--specs"}}
 
 // goRisks gives both spellings of options of the go command.
 func goRisks(names ...string) []string {
@@ -94,7 +115,9 @@ func riskyWords(ws []word) func(i int) bool {
 				return true
 			}
 		}
-		return i < ended && r.is(ws[i]) || r.assigns && isAssignment(ws[i]) || r.script && isScript(ws, at, i) && !quietSed.MatchString(ws[i].text) ||
+		return i < ended && r.is(ws[i]) || r.assigns && strings.Contains(ws[i].text, "=") ||
+			r.files && strings.HasPrefix(ws[i].text, "@") || r.script && isScript(ws, at, i) && !quietSed.MatchString(ws[i].text) ||
+			r.plus && strings.HasPrefix(ws[i].text, "+") ||
 			r.bundled && i == at+1 && r.is(word{text: "-" + ws[i].text, literal: true}) || r.reads > 0 && operand(ws, at, i) > r.reads
 	}
 }

@@ -32,6 +32,29 @@ func TestA8WildcardsDoNotCoverRisks(t *testing.T) {
 		`go env GOFLAGS`:            Allow,
 		`sed -ne p f`:               Allow,
 		`sed -n1e f`:                Ask,
+
+		`make test 'SHELL!=touch x; echo /bin/sh'`:      Ask,
+		`make test SHELL:=./x`:                          Ask,
+		`make test '.SHELLFLAGS=-c x'`:                  Ask,
+		`make test`:                                     Allow,
+		`gcc @args -c a.c`:                              Ask,
+		`shuf -o x f`:                                   Ask,
+		`shuf f`:                                        Allow,
+		`hg status --config alias.status='!x'`:          Ask,
+		`hg status`:                                     Allow,
+		`svn diff --diff-cmd ./x`:                       Ask,
+		`just build --shell ./x`:                        Ask,
+		`bat --pager=x f`:                               Ask,
+		`pnpm test --script-shell ./x`:                  Ask,
+		`pnpm test -C ../evil`:                          Ask,
+		`less '+!touch x' f`:                            Ask,
+		`curl --engine ./x.so h`:                        Ask,
+		`curl -w '%output{/home/u/.bashrc}x' http://h`:  Ask,
+		`cargo test --manifest-path ../evil/Cargo.toml`: Ask,
+		`cargo test`:                                    Allow,
+		`mvn test -f ../evil/pom.xml`:                   Ask,
+		`pytest -c ../evil.ini`:                         Ask,
+		`iconv -o f g`:                                  Ask,
 	} {
 		dir := t.TempDir()
 		p := New(dir, "", ModeAsk)
@@ -43,6 +66,21 @@ func TestA8WildcardsDoNotCoverRisks(t *testing.T) {
 		p.Add(rule)
 		if v := p.Judge(exec(command)); v.Effect != want {
 			t.Errorf("%s: %v (%s), want %v", command, v.Effect, v.Reason, want)
+		}
+	}
+}
+
+// A program whose subcommands are told apart, but of whose options nothing is known, gets no rule for a
+// family of calls.
+func TestA12NoFamilyOfUnknownOptions(t *testing.T) {
+	p := New(t.TempDir(), "", ModeAsk)
+	for command, want := range map[string]bool{"terraform plan": false, "helm list x": false, "make test": true, "hg status": true} {
+		family := false
+		for _, r := range p.Suggest(exec(command)) {
+			family = family || strings.HasSuffix(r.String(), " **)")
+		}
+		if family != want {
+			t.Errorf("%s: a rule for the family %v, want %v", command, family, want)
 		}
 	}
 }

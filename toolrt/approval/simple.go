@@ -74,7 +74,7 @@ func (w *walker) call(c *syntax.CallExpr, piped bool) bool {
 	for _, a := range c.Assigns {
 		w.nested(a, piped)
 		name := a.Name.Value
-		if harmlessEnv(name) || len(c.Args) == 0 && harmlessLocal(name) {
+		if harmlessValue(slice(w.src, a.Pos(), a.End())) && (harmlessEnv(name) || len(c.Args) == 0 && harmlessLocal(name)) {
 			continue
 		}
 		words = append(words, w.assignment(a))

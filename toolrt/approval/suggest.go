@@ -174,7 +174,8 @@ var subcommands = []string{
 // noFamily are commands of which only one call at a time may be allowed.
 var noFamily = []string{"dd", "mkfs", "kill", "pkill", "killall", "chmod", "chown", "chgrp", "mount", "umount", "reboot", "shutdown", "npx", "pnpx", "bunx", "uvx", "env", "sudo", "doas", "tee", "mv", "ln", "install"}
 
-// familyRule covers a command with any further words.
+// familyRule covers a command with any further words. A program that takes subcommands and of whose
+// options nothing is known gets none: any of them might run something else.
 func (j *judge) familyRule(s step) (Rule, bool) {
 	if s.kind != runs || s.exact || s.removes() || len(s.words) == 0 || s.words[0].assign || !s.words[0].literal {
 		return Rule{}, false
@@ -186,6 +187,9 @@ func (j *judge) familyRule(s step) (Rule, bool) {
 	}
 	keep := 1
 	if slices.Contains(subcommands, base) {
+		if _, known := risks[strings.TrimRight(base, "0123456789.")]; !known {
+			return Rule{}, false
+		}
 		keep = 2
 		if base == "npm" || base == "pnpm" || base == "yarn" {
 			if len(s.words) > 1 && s.words[1].text == "run" {
@@ -254,7 +258,7 @@ func (j *judge) toolChoices() []Choice {
 	if !j.f.Spec.Flags.Destructive || !j.f.builtin() {
 		label := "every call of this tool"
 		if base.Script != "" {
-			label = "this tool as long as its text stays the same"
+			label = "this tool as long as its text stays the same (files that it starts may change)"
 		}
 		with(label)
 	}
