@@ -197,16 +197,27 @@ func (b *Batch) decide(row batchRow, ans agent.ApprovalAnswer, word string) tea.
 	return cmd
 }
 
-// rest answers all questions of the batch that wait, and leaves.
+// rest answers all questions of the batch that wait, and leaves. A protected target is allowed by an
+// answer of its own only (A9): the view stays with what is left.
 func (b *Batch) rest(ans agent.ApprovalAnswer, word string) tea.Cmd {
 	var cmds []tea.Cmd
+	left := 0
 	for i, r := range b.rows {
 		if r.ask == nil {
+			continue
+		}
+		if ans.Allow && r.ask.q.Protected {
+			b.at = r.call.Path
+			left++
 			continue
 		}
 		b.given[r.call.Path] = word
 		cmds = append(cmds, r.ask.answer(ans))
 		b.rows[i].ask = nil
+	}
+	if left > 0 {
+		b.note = counted(left, "call") + " marked ! reach what is protected: answer each by itself"
+		return tea.Batch(cmds...)
 	}
 	return tea.Batch(append(cmds, send(BatchClosed{}))...)
 }
@@ -314,6 +325,8 @@ func (b *Batch) line(c *canvas, i int, chosen bool) string {
 func (b *Batch) decision(r batchRow) string {
 	d := r.call.Decision
 	switch word := b.given[r.call.Path]; {
+	case r.ask != nil && r.ask.q.Protected:
+		return "! ?"
 	case r.ask != nil:
 		return "?"
 	case word != "":

@@ -449,6 +449,29 @@ func batch() (*Batch, []Prompt) {
 	return NewBatch(asks[0], calls, asks), asks
 }
 
+// What reaches a protected target is allowed by an answer of its own, never with the rest (A9).
+func TestA9TheRestOfABatchLeavesProtectedCalls(t *testing.T) {
+	first, second := shell("git diff HEAD~3"), shell("touch ~/.bashrc")
+	first.Path, first.ID = "0/2.0", "q1"
+	second.Path, second.ID, second.Protected = "0/2.1", "q2", true
+	asks := []Prompt{NewApproval(first), NewApproval(second)}
+	b := NewBatch(asks[0], []record.Call{
+		{Path: "0/2.0", Label: "1", Round: 2, Tool: "sys.exec", Input: first.Arguments, Status: toolrt.StatusWaiting},
+		{Path: "0/2.1", Label: "2", Round: 2, Tool: "sys.exec", Input: second.Arguments, Status: toolrt.StatusWaiting},
+	}, asks)
+	view := b.View(100, 16, plainSet(t))
+	if !strings.Contains(view, "! ?") {
+		t.Errorf("the protected call is not marked:\n%s", view)
+	}
+	want := []tea.Msg{ApprovalAnswered{"q1", agent.ApprovalAnswer{Allow: true, Scope: "once"}}}
+	if got := told(b.Update(keyPress("Y"))); !reflect.DeepEqual(got, want) {
+		t.Errorf("Y answered %+v", got)
+	}
+	if view := b.View(100, 16, plainSet(t)); !strings.Contains(view, "answer each by itself") {
+		t.Errorf("it does not say what is left:\n%s", view)
+	}
+}
+
 func TestBatchScreens(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{120, 18}, {80, 14}, {60, 10}, {40, 6}} {
 		b, _ := batch()
