@@ -76,8 +76,11 @@ func (h *headless) open(ctx context.Context, ref, input string) error {
 		h.say("not saved: " + a.notSaved)
 	}
 	if a.f.model != "" && h.session.Row().Turns > 0 { // counts from the next turn
-		if err := h.session.SetModel(a.f.model); err != nil {
+		if _, err := a.openModel(a.f.model, ""); err != nil {
 			return errors.Join(usageError{err}, h.session.Close())
+		}
+		if err := h.session.SetModel(a.f.model); err != nil {
+			return errors.Join(err, h.session.Close())
 		}
 	}
 	return nil
