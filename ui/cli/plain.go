@@ -13,7 +13,6 @@ import (
 	"parley/agent"
 	"parley/agent/model"
 	"parley/agent/monitor"
-	"parley/toolrt/approval"
 	"parley/ui/tui/text"
 )
 
@@ -105,7 +104,7 @@ func (p *plainChat) do(ctx context.Context, line string) (leave bool) {
 	case "/compact":
 		p.turn(ctx, func(ctx context.Context) (agent.Response, error) { return p.session.Compact(ctx, arg) })
 	case "/mode":
-		p.told(p.session.SetMode(string(approval.Mode(arg))), "mode "+arg)
+		p.told(p.session.SetMode(arg), "mode "+arg)
 	case "/model":
 		p.told(p.session.SetModel(arg), "model "+arg+" from the next turn on")
 	default:
