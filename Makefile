@@ -4,7 +4,8 @@ GO      ?= go
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 LDFLAGS := -s -w -X parley/ui/cli.version=$(VERSION)
 # The race detector needs a C compiler. SQLite itself is C made into Go, with locks and memory of its own that the
-# detector cannot judge: watching it finds nothing and makes the store's tests three times as long.
+# detector cannot judge: watching it finds nothing and makes the store's tests three times as long. At its end a watched
+# program waits a second for late reports; the scripts start hundreds of them, and each waits for its goroutines itself.
 RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && \
 	echo "-race -gcflags=modernc.org/sqlite/lib=-race=false")
 
@@ -24,7 +25,7 @@ run: ## Open the chat
 test: ## Run every test, with the race detector where there is a C compiler
 	@[ -n "$(RACE)" ] || echo "no C compiler: the race detector is left out"
 	$(GO) vet ./...
-	$(GO) test $(RACE) -timeout 30m ./...
+	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -timeout 30m ./...
 
 .PHONY: script
 script: ## Run the scripts in testdata/script against the program

@@ -72,6 +72,7 @@ func scriptHome(env *testscript.Env) error {
 		"PARLEY_KEYRING": "off", "PARLEY_OFFLINE_DELAY": "0",
 		// A request that leaves this machine fails at once.
 		"HTTP_PROXY": "http://127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1",
+		"GORACE": os.Getenv("GORACE"), // the program is this binary, under the race detector where the tests are
 	} {
 		env.Setenv(name, value)
 	}
