@@ -231,6 +231,11 @@ func (j *judge) protected() string {
 		if why := j.guard.protected(path, u, false); why != "" {
 			return fmt.Sprintf("%s: %s", why, path)
 		}
+		if u == useWrite || j.f.Spec.Name == "sys.grep" {
+			if why := j.guard.above(path, u, false); why != "" {
+				return fmt.Sprintf("%s: %s", why, path)
+			}
+		}
 	}
 	return ""
 }

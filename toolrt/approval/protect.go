@@ -224,6 +224,31 @@ func (g guard) protectedName(p string, u use, glob bool) string {
 	return g.protectedWrite(p, segs, glob)
 }
 
+// above says why a folder may not be given to what goes down into it, or puts files there, without
+// asking: protected files lie below it. "" if none do.
+func (g guard) above(path string, u use, glob bool) string {
+	names := []string{filepath.Clean(path)}
+	if !glob {
+		names = uniq(names[0], g.resolve(path))
+	}
+	for _, p := range names {
+		low := strings.ToLower(p)
+		holds := func(file string) bool {
+			if glob {
+				return globMeets(p, file)
+			}
+			return under(strings.ToLower(file), low)
+		}
+		switch {
+		case slices.ContainsFunc(g.keys, holds):
+			return "it reaches a folder with keys or passwords"
+		case u != useRead && slices.ContainsFunc(g.starts, holds):
+			return "it reaches a folder with start files"
+		}
+	}
+	return ""
+}
+
 // homeDepth returns how many segments lead to the home folder that a path lies in, -1 for none.
 func homeDepth(segs []string) int {
 	switch {

@@ -21,6 +21,13 @@ var readers = []string{
 // removers delete what they are given.
 var removers = []string{"rm", "rmdir", "unlink", "shred", "srm", "truncate", "wipe"}
 
+// shallow are commands besides readers that do not go down into a folder that they are given, or
+// for which a lone "/" is mostly no folder: a folder above keys is no reason to ask.
+var shallow = []string{
+	"tr", "awk", "gawk", "mawk", "sed", "paste", "column", "expr", "seq", "sort", "uniq", "comm", "join", "tee", "file", "less", "more",
+	"mkdir", "df", "tree", "find", "fd", "pushd", "popd", "export", "read", "set", "let", "sleep", "date", "xargs", "id", "env",
+}
+
 // shell judges a call of a shell tool (A6 to A8).
 func (j *judge) shell() Verdict {
 	cmd, in, why := j.command()
@@ -243,6 +250,7 @@ func (j *judge) protectedFiles(s step) string {
 	case remover:
 		u = useRemove
 	}
+	deep := s.goesDown()
 	for _, w := range s.files() {
 		for _, p := range s.folders.paths(w.path) {
 			use := u
@@ -255,12 +263,46 @@ func (j *judge) protectedFiles(s step) string {
 			if why := j.guard.protected(p, use, w.glob); why != "" {
 				return why
 			}
+			if deep {
+				if why := j.guard.above(p, use, w.glob); why != "" {
+					return why
+				}
+			}
 		}
 	}
 	if remover {
 		return s.untold()
 	}
 	return gitConfig(s)
+}
+
+// goesDown reports whether a step may read or change what lies below a folder that it names: each
+// program does of which it is not known that it does not.
+func (s step) goesDown() bool {
+	if s.kind != runs {
+		return false
+	}
+	at := slices.IndexFunc(s.words, func(w word) bool { return !w.assign })
+	if at < 0 || !s.words[at].literal {
+		return at >= 0
+	}
+	option := func(short string, long ...string) bool {
+		return slices.ContainsFunc(s.words[at+1:], func(w word) bool {
+			return slices.Contains(long, w.text) || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.ContainsAny(w.text, short)
+		})
+	}
+	switch base := path.Base(s.words[at].text); base {
+	case "grep", "egrep", "fgrep":
+		return option("rRd", "--recursive", "--dereference-recursive", "--directories=recurse")
+	case "diff":
+		return option("r", "--recursive")
+	case "find", "fd":
+		return option("", "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+	case "rg":
+		return true
+	default:
+		return !slices.Contains(readers, base) && !slices.Contains(shallow, base)
+	}
 }
 
 // removes reports whether a step deletes files.

@@ -124,7 +124,7 @@ func (r *reader) part(part syntax.WordPart, first, quoted bool) {
 			r.part(q, first && i == 0, true)
 		}
 	case *syntax.ParamExp:
-		r.param(p, first, quoted)
+		r.param(p, quoted)
 	case *syntax.ArithmExp:
 		r.opaque(false, true)
 	default: // substitutions, extended globs
@@ -134,7 +134,7 @@ func (r *reader) part(part syntax.WordPart, first, quoted bool) {
 }
 
 // param reads an expansion; $HOME is the one variable whose value matters for paths.
-func (r *reader) param(p *syntax.ParamExp, first, quoted bool) {
+func (r *reader) param(p *syntax.ParamExp, quoted bool) {
 	name := ""
 	if p.Param != nil {
 		name = p.Param.Value
@@ -142,7 +142,7 @@ func (r *reader) param(p *syntax.ParamExp, first, quoted bool) {
 	plain := name != "" && !p.Excl && !p.Length && !p.Width && p.Index == nil &&
 		p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 	own := r.all || r.vars[name] || !plain || strings.ContainsAny(name, "@*#?-$!0123456789")
-	if home := homeDir(); plain && first && name == "HOME" && home != "" && !own {
+	if home := homeDir(); plain && name == "HOME" && home != "" && !own {
 		r.unsure()
 		r.w.literal = false
 		r.w.multi = r.w.multi || !quoted && strings.ContainsAny(home, " \t\n*?[")
