@@ -33,7 +33,7 @@ script: ## Run the scripts in testdata/script against the program
 
 .PHONY: screen
 screen: ## Rewrite the golden screens in testdata/screen (read the diff before you commit it)
-	$(GO) test -count=1 ./ui/tui -run 'TestGolden|TestScreen' -update
+	$(GO) test -count=1 ./ui/tui -run 'TestScreens|TestViews' -update
 
 .PHONY: crash
 crash: ## Kill a running turn at 200 points, go on each time, and count what was lost

@@ -34,6 +34,8 @@ type completion struct {
 	MaxTokens    int      `json:"maxTokens,omitempty"`
 	Temperature  *float32 `json:"temperature,omitempty"`
 	JSON         bool     `json:"json,omitempty"`
+
+	Effort model.Effort `json:"effort,omitempty"`
 }
 
 // completed is a completion's recorded result: the message itself stands in the conversation.
@@ -310,7 +312,7 @@ func (c *call) limited(text string) model.Reply {
 // request builds the request and what is recorded of it (4.1 to 4.3).
 func (c *call) request(offered []program.Offered) (model.Request, completion, error) {
 	t := c.tool
-	req := model.Request{Model: c.model.Ref(), MaxTokens: t.MaxTokens, JSONResponse: t.JSONResponse, Chat: t.Chat}
+	req := model.Request{Model: c.model.Ref(), MaxTokens: t.MaxTokens, JSONResponse: t.JSONResponse, Chat: t.Chat, Effort: c.t.effort}
 	temperature := float32(0)
 	if t.Temperature != nil {
 		temperature = *t.Temperature
@@ -329,7 +331,7 @@ func (c *call) request(offered []program.Offered) (model.Request, completion, er
 		return req, completion{}, fmt.Errorf("describe tools of %s: %w", c.name(), err)
 	}
 	desc := completion{Model: req.Model, Conversation: c.path, Digest: c.digestHash(), From: c.sentFrom(), To: len(c.conv.messages),
-		Chain: c.conv.hash(), MaxTokens: req.MaxTokens, Temperature: req.Temperature, JSON: req.JSONResponse}
+		Chain: c.conv.hash(), MaxTokens: req.MaxTokens, Temperature: req.Temperature, JSON: req.JSONResponse, Effort: req.Effort}
 	if system != "" {
 		desc.System = c.t.text(c.t.s.redact(system))
 	}

@@ -170,8 +170,64 @@ func (c *call) hookInput(event string, tc *toolrt.Call, args string) hookInput {
 	return in
 }
 
+// HookState is a hook with what it did last in this process.
+type HookState struct {
+	Hook
+	After bool // it runs after calls, else before
+	Runs  int
+	// Last is what the newest run said, with the call it was for; "" when there was none.
+	Last   string
+	Failed bool // the newest run failed
+}
+
+// HookStates returns the hooks of the session in the order in which they run.
+func (s *Session) HookStates() []HookState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []HookState
+	for _, h := range s.o.Hooks.Before {
+		all = append(all, s.hookRuns[hookKey{h, false}].of(h, false))
+	}
+	for _, h := range s.o.Hooks.After {
+		all = append(all, s.hookRuns[hookKey{h, true}].of(h, true))
+	}
+	return all
+}
+
+type hookKey struct {
+	Hook
+	after bool
+}
+
+// of fills in which hook it is: a zero state is of one that has not run.
+func (h HookState) of(hook Hook, after bool) HookState {
+	h.Hook, h.After = hook, after
+	return h
+}
+
 // runHook runs a hook with its input on stdin and reads what it prints. The error says how it failed.
 func (c *call) runHook(ctx context.Context, h Hook, in hookInput) (hookOutcome, error) {
+	out, err := c.execHook(ctx, h, in)
+	said := firstOf(out.Decision, "no opinion")
+	switch {
+	case err != nil:
+		said = "failed: " + err.Error()
+	case in.Event == "after":
+		said = firstOf(out.Note, "nothing to note")
+	case out.Reason != "":
+		said += ": " + out.Reason
+	}
+	s := c.t.s
+	key := hookKey{h, in.Event == "after"}
+	last := fmt.Sprintf("call %s, %s: %s", in.Call, in.Tool, firstLine(s.redact(said)))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hookRuns[key] = HookState{Runs: s.hookRuns[key].Runs + 1, Last: last, Failed: err != nil}
+	return out, err
+}
+
+// execHook runs the command of a hook.
+func (c *call) execHook(ctx context.Context, h Hook, in hookInput) (hookOutcome, error) {
 	stdin, err := json.Marshal(in)
 	if err != nil {
 		return hookOutcome{}, err

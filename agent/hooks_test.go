@@ -5,8 +5,10 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +153,24 @@ func TestA18HookChangesArguments(t *testing.T) {
 
 // Hooks after a call read what came of it, and may note something for the model; their failure changes
 // nothing.
+func TestHookStates(t *testing.T) {
+	before := agent.Hook{Tool: "sys.*", Command: `echo '{"decision":"allow","reason":"it is fine"}'`}
+	bad, after := agent.Hook{Command: "echo broken >&2; exit 3"}, agent.Hook{Command: `echo '{"note":"seen"}'`}
+	other := agent.Hook{Tool: "sys.write", Command: "true"}
+	r := runWithHooks(t, approval.ModeAsk, nil, agent.Hooks{Before: []agent.Hook{before, bad, other}, After: []agent.Hook{after}}, "true")
+	var got []string
+	for _, h := range r.session.HookStates() {
+		got = append(got, fmt.Sprint(h.Command == "true", h.After, h.Runs, h.Failed, " ", h.Last))
+	}
+	want := []string{
+		"false false 1 false call 1/1.0, sys.exec: allow: it is fine", "false false 1 true call 1/1.0, sys.exec: failed: exit status 3: broken",
+		"true false 0 false ", "false true 1 false call 1/1.0, sys.exec: seen",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 func TestHooksAfterACall(t *testing.T) {
 	got := runWithHooks(t, approval.ModeAuto, nil, agent.Hooks{After: []agent.Hook{
 		{Command: `grep -q '"status":"success","result":"hi.n","exitCode":0' && echo '{"note":"looks good"}'`}, {Command: "exit 1"}}}, "echo hi")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -276,6 +277,27 @@ func TestNextMessageGoesOnAfterAFailure(t *testing.T) {
 }
 
 // Esc while the model streams: what had come is kept and marked, and the next message goes on.
+func TestEffortHoldsFromTheNextTurnOn(t *testing.T) {
+	r := newRig(t, "Name: main\nChat: true\n\nmain", inOrder(map[string][]model.Reply{"main": {says("one"), says("two"), says("three")}}))
+	s := r.open()
+	r.send(s, "a")
+	if err := s.SetEffort(model.EffortHigh); err != nil {
+		t.Fatal(err)
+	}
+	r.send(s, "b")
+	r.close(s)
+	again := r.open()
+	defer r.close(again)
+	r.send(again, "c")
+	var got []model.Effort
+	for _, req := range r.model.requests() {
+		got = append(got, req.Effort)
+	}
+	if !slices.Equal(got, []model.Effort{"", model.EffortHigh, model.EffortHigh}) {
+		t.Errorf("efforts %q", got)
+	}
+}
+
 func TestInterruptKeepsWhatHadCome(t *testing.T) {
 	streaming := make(chan struct{})
 	r := newRig(t, "Name: main\nChat: true\n\nmain", nil)

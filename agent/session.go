@@ -188,7 +188,8 @@ type Session struct {
 	noRoom        map[string]int  // failures to sum up a conversation, by call path
 	toldOnce      map[string]bool // what is said once in a session
 	refused       map[string]bool // tools of MCP servers that the person did not let start
-	server        *promptServer   // nil until a command could ask
+	hookRuns      map[hookKey]HookState
+	server        *promptServer // nil until a command could ask
 	closed        bool
 	credLock      chan struct{} // one credential at a time (5.10)
 }
@@ -210,7 +211,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	idle := make(chan struct{})
 	close(idle)
 	s := &Session{o: o, journal: o.Journal, policy: o.Policy, idle: idle, model: o.Journal.Session().Model,
-		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{}, toldOnce: map[string]bool{}, refused: map[string]bool{},
+		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{}, toldOnce: map[string]bool{}, refused: map[string]bool{}, hookRuns: map[hookKey]HookState{},
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
 	s.daemons = command.NewDaemons(o.Daemons)
 	s.mcp = mcp.New(mcp.Options{Settings: o.Servers, Changed: func() { s.emit(monitor.Event{Type: monitor.ServersChanged}) }, Version: o.Version, Log: o.Log})
@@ -483,6 +484,11 @@ func (s *Session) SetModel(ref string) error {
 	s.model = m.Ref()
 	s.mu.Unlock()
 	return s.saveRow(context.Background(), func(row *record.Session) { row.Model = m.Ref() })
+}
+
+// SetEffort sets how much models are to think, from the next turn on.
+func (s *Session) SetEffort(e model.Effort) error {
+	return s.saveRow(context.Background(), func(row *record.Session) { row.Effort = e })
 }
 
 // Keep stores the draft, the queued messages and the panel's state.

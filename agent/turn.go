@@ -37,6 +37,7 @@ type turn struct {
 	servers turnServers
 	root    *call       // the program's own; set before any other
 	model   model.Model // the default one
+	effort  model.Effort
 
 	recorded map[record.Key]record.Entry // effects of an earlier walk; not changed
 	resolved map[record.Key]resolution   // answers of the resume dialog; not changed

@@ -38,6 +38,15 @@ func (s *Session) Redo(ctx context.Context, how undo.How) (undo.Report, error) {
 	return s.takeBack(ctx, "redo", func(log *undo.Log) (undo.Report, error) { return log.Redo(how) })
 }
 
+// FileChanges returns what the tools of the session have made of files (/diff). What commands changed
+// is not in it.
+func (s *Session) FileChanges(context.Context) ([]undo.Difference, error) {
+	if s.o.Undo == nil {
+		return nil, errNoUndo
+	}
+	return s.o.Undo.Differences()
+}
+
 func (s *Session) takeBack(ctx context.Context, what string, act func(*undo.Log) (undo.Report, error)) (undo.Report, error) {
 	if s.o.Undo == nil {
 		return undo.Report{}, errNoUndo

@@ -152,7 +152,7 @@ func (s *Session) oldTurn(ctx context.Context) (*turn, error) {
 }
 
 func (s *Session) turnOf(ctx context.Context, prg *program.Program, m model.Model) *turn {
-	t := &turn{s: s, ctx: ctx, servers: newTurnServers(prg), model: m, recorded: map[record.Key]record.Entry{}, resolved: map[record.Key]resolution{},
+	t := &turn{s: s, ctx: ctx, servers: newTurnServers(prg), model: m, effort: s.journal.Session().Effort, recorded: map[record.Key]record.Entry{}, resolved: map[record.Key]resolution{},
 		calls: map[string]*call{}, covered: map[string]toolrt.Decision{}, said: map[string]bool{},
 		hindered: map[string]bool{}}
 	t.prg.Store(prg)

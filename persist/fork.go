@@ -64,6 +64,9 @@ func fillFrom(row *record.Session, from record.Session) {
 			*field.to = field.from
 		}
 	}
+	if row.Effort == "" {
+		row.Effort = from.Effort
+	}
 }
 
 // forkPoint is where a fork leaves the other session.

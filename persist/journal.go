@@ -51,7 +51,7 @@ func (j *journal) SaveSession(ctx context.Context, s record.Session) error {
 		run: func(ctx context.Context, t *statements) error { return updateSession(ctx, t, j.num, s) },
 		committed: func() {
 			j.change(func(row *record.Session) {
-				row.Title, row.State, row.Model, row.Mode, row.Agent, row.BaseURL = s.Title, s.State, s.Model, s.Mode, s.Agent, s.BaseURL
+				row.Title, row.State, row.Model, row.Mode, row.Agent, row.BaseURL, row.Effort = s.Title, s.State, s.Model, s.Mode, s.Agent, s.BaseURL, s.Effort
 				row.Draft, row.Queue, row.Panel = s.Draft, s.Queue, s.Panel
 				row.Updated = s.Updated
 			})

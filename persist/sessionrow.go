@@ -13,7 +13,7 @@ import (
 const sessionColumns = `num, id, name, title, program, sub_tool, dir, workspace, model, mode, agent, state,
 	parent, parent_seq, draft, queue, panel, turns, calls,
 	prompt_tokens, completion_tokens, total_tokens, cached_tokens, reasoning_tokens,
-	cost_micros, context_tokens, created_ms, updated_ms, deleted_ms, base_url, archived_ms`
+	cost_micros, context_tokens, created_ms, updated_ms, deleted_ms, base_url, archived_ms, effort`
 
 // sessionRow is a session with its number, by which other tables name it.
 type sessionRow struct {
@@ -30,7 +30,7 @@ func scanSession(row scanner) (sessionRow, error) {
 	err := row.Scan(&s.num, &s.ID, &s.Name, &s.Title, &s.Program, &s.SubTool, &s.Dir, &s.Workspace, &s.Model,
 		&s.Mode, &s.Agent, &s.State, &s.Parent, &s.ParentSeq, &s.Draft, &queue, &s.Panel, &s.Turns, &s.Calls,
 		&s.Usage.PromptTokens, &s.Usage.CompletionTokens, &s.Usage.TotalTokens, &s.Usage.CachedTokens,
-		&s.Usage.ReasoningTokens, &s.CostMicro, &s.Context, &created, &updated, &deleted, &s.BaseURL, &archived)
+		&s.Usage.ReasoningTokens, &s.CostMicro, &s.Context, &created, &updated, &deleted, &s.BaseURL, &archived, &s.Effort)
 	if err != nil {
 		return sessionRow{}, err
 	}
@@ -48,12 +48,12 @@ func insertSession(ctx context.Context, t *statements, s record.Session) (num in
 	_, err = t.exec(ctx, `INSERT INTO sessions (id, name, title, program, sub_tool, dir, workspace, model, mode,
 			agent, state, parent, parent_seq, draft, queue, panel, turns, calls,
 			prompt_tokens, completion_tokens, total_tokens, cached_tokens, reasoning_tokens,
-			cost_micros, context_tokens, created_ms, updated_ms, deleted_ms, base_url)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)`,
+			cost_micros, context_tokens, created_ms, updated_ms, deleted_ms, base_url, effort)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)`,
 		s.ID, s.Name, s.Title, s.Program, s.SubTool, s.Dir, s.Workspace, s.Model, s.Mode,
 		s.Agent, string(s.State), s.Parent, s.ParentSeq, s.Draft, queue, s.Panel,
 		u.PromptTokens, u.CompletionTokens, u.TotalTokens, u.CachedTokens, u.ReasoningTokens,
-		s.CostMicro, s.Context, millis(s.Created), millis(s.Updated), s.BaseURL)
+		s.CostMicro, s.Context, millis(s.Created), millis(s.Updated), s.BaseURL, string(s.Effort))
 	if isUniqueViolation(err) && s.Name != "" {
 		return 0, fmt.Errorf("%q: %w", s.Name, ErrNameTaken)
 	}
@@ -71,8 +71,8 @@ func updateSession(ctx context.Context, t *statements, num int64, s record.Sessi
 		return err
 	}
 	_, err = t.exec(ctx, `UPDATE sessions SET title = ?, state = ?, model = ?, mode = ?, agent = ?, draft = ?,
-		queue = ?, panel = ?, updated_ms = ?, base_url = ? WHERE num = ?`,
-		s.Title, string(s.State), s.Model, s.Mode, s.Agent, s.Draft, queue, s.Panel, millis(s.Updated), s.BaseURL, num)
+		queue = ?, panel = ?, updated_ms = ?, base_url = ?, effort = ? WHERE num = ?`,
+		s.Title, string(s.State), s.Model, s.Mode, s.Agent, s.Draft, queue, s.Panel, millis(s.Updated), s.BaseURL, string(s.Effort), num)
 	return err
 }
 

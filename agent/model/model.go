@@ -7,6 +7,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -119,9 +120,43 @@ type Request struct {
 	Temperature  *float32  `json:"temperature,omitempty"` // nil: not sent
 	JSONResponse bool      `json:"jsonResponse,omitempty"`
 	Seed         *int      `json:"seed,omitempty"`
+	Effort       Effort    `json:"effort,omitempty"`
 	// Chat says that the request is a chat tool's. It is not sent: it only decides whether a user
 	// message that is just {} is left out (4.2).
 	Chat bool `json:"chat,omitempty"`
+}
+
+// Effort is how much a model is to think before it answers. The zero value leaves it to the model and
+// its provider: nothing is sent. A model that cannot think may refuse any other.
+type Effort string
+
+// The efforts.
+const (
+	EffortLow    Effort = "low"
+	EffortMedium Effort = "medium"
+	EffortHigh   Effort = "high"
+)
+
+// Efforts are all efforts from the model's own to the highest.
+func Efforts() []Effort { return []Effort{"", EffortLow, EffortMedium, EffortHigh} }
+
+// ParseEffort reads an effort; "default" and "" are the model's own.
+func ParseEffort(s string) (Effort, error) {
+	switch e := Effort(s); e {
+	case "default":
+		return "", nil
+	case "", EffortLow, EffortMedium, EffortHigh:
+		return e, nil
+	}
+	return "", fmt.Errorf("there is no effort %q: it is default, low, medium or high", s)
+}
+
+// String is the effort's name.
+func (e Effort) String() string {
+	if e == "" {
+		return "default"
+	}
+	return string(e)
 }
 
 // Finish says why a reply ended.

@@ -38,7 +38,9 @@ type Session struct {
 	Workspace string `json:"workspace,omitzero"` // absolute
 	Model     string `json:"model"`              // provider/name
 	// BaseURL is the address of the model's server where it is not the provider's own.
-	BaseURL   string       `json:"baseURL,omitempty"`
+	BaseURL string `json:"baseURL,omitempty"`
+	// Effort is how much the model is to think, "" as it does by itself.
+	Effort    model.Effort `json:"effort,omitzero"`
 	Mode      string       `json:"mode,omitzero"`  // ask, edits, plan (auto is not kept)
 	Agent     string       `json:"agent,omitzero"` // name of the agent the person talks to
 	State     SessionState `json:"state"`

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -276,5 +278,33 @@ func TestT12ChangedDuring(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); !complete || got != " /sub /sub/e" {
 		t.Errorf("found %q, complete %v", got, complete)
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	f := newFolder(t, undo.Limits{File: 64})
+	f.write("kept", "same\n", 0o644)
+	f.write("edited", "one\n", 0o644)
+	f.write("gone", "x\n", 0o644)
+	f.write("script", "y\n", 0o644)
+	f.write("large", strings.Repeat("z", 100), 0o644)
+	f.call(1, func() { f.write("edited", "two\n", 0o644); f.write("kept", "other\n", 0o644) }, "edited", "kept")
+	f.call(1, func() { f.remove("gone"); f.write("new", "n\n", 0o644) }, "gone", "new")
+	f.call(2, func() { f.write("edited", "three\n", 0o644); f.write("kept", "same\n", 0o644) }, "edited", "kept")
+	f.call(2, func() { f.write("script", "y\n", 0o755); f.write("large", "small", 0o644) }, "script", "large")
+	list, err := f.log.Differences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range list {
+		got = append(got, filepath.Base(d.Path)+": "+d.String()+" "+strconv.Quote(d.Was)+" "+strconv.Quote(d.Is))
+	}
+	want := []string{
+		`edited: changed "one\n" "three\n"`, `gone: removed: was a file of 2 bytes, mode -rw-r--r-- "x\n" ""`,
+		`new: new: a file of 2 bytes, mode -rw-r--r-- "" "n\n"`, `script: mode -rw-r--r--, now -rwxr-xr-x "y\n" "y\n"`, `large: changed "" ""`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

@@ -33,6 +33,10 @@ var (
 	_ tui.Catalogue  = (*backend)(nil)
 	_ tui.Previewer  = (*backend)(nil)
 	_ tui.RuleKeeper = (*screenChat)(nil)
+	_ tui.Thoughtful = (*screenChat)(nil)
+	_ tui.Hooked     = (*screenChat)(nil)
+	_ tui.Changer    = (*screenChat)(nil)
+	_ tui.Confiner   = (*backend)(nil)
 )
 
 // Entries reads the effects of a turn (tui.Journaled).
@@ -197,18 +201,25 @@ func (b *backend) create(ctx context.Context, row record.Session) (tui.Chat, err
 }
 
 // exportFormats are the formats of a session in a file, with the ends of their names.
-var exportFormats = map[string]string{"markdown": ".md", "json": ".json"}
+var exportFormats = map[string]string{"markdown": ".md", "json": ".json", "html": ".html", "events": ".jsonl"}
 
 // ExportFormats lists the formats of Export (tui.Exporter).
-func (b *backend) ExportFormats() []string { return []string{"markdown", "json"} }
+func (b *backend) ExportFormats() []string { return []string{"markdown", "json", "html", "events"} }
 
 // Export writes a session to a new file of the working folder (tui.Exporter).
 func (b *backend) Export(ctx context.Context, id, format string) (path string, err error) {
+	if format == "md" {
+		format = "markdown"
+	}
 	end, ok := exportFormats[format]
 	if !ok {
 		return "", fmt.Errorf("there is no format %q: %s", format, strings.Join(b.ExportFormats(), " or "))
 	}
-	out, err := b.Report(ctx, "sessions", "export", id, "--format", format)
+	args := []string{"sessions", "export", id, "--format", format}
+	if format == "events" {
+		args = []string{"replay", id, "--output", "events", "--quiet"}
+	}
+	out, err := b.Report(ctx, args...)
 	if err != nil {
 		return "", err
 	}

@@ -105,12 +105,24 @@ func setCredential(ctx context.Context, a *app, name string, vars []string) erro
 		if !ok {
 			return usagef("name the variables: parley credentials set %s VAR…", name)
 		}
-		vars = []string{strings.ToUpper(provider) + "_API_KEY"}
+		vars = []string{credential.KeyVariable(provider)}
 	}
 	values, err := readValues(ctx, a, name, vars)
 	if err != nil {
 		return err
 	}
+	if err := a.storeCredential(ctx, name, values); err != nil {
+		return err
+	}
+	if a.creds.Kind() == "memory" {
+		return fmt.Errorf("credential %s cannot be kept: there is no keyring; set PARLEY_PASSPHRASE to keep credentials in an encrypted file", name)
+	}
+	fmt.Fprintf(a.io.out, "stored %s in the %s\n", name, a.creds.Kind())
+	return nil
+}
+
+// storeCredential stores values under a name in the context that is written.
+func (a *app) storeCredential(ctx context.Context, name string, values map[string]string) error {
 	c := credential.Credential{ToolName: name, Type: "tool", Env: values}
 	if strings.HasPrefix(name, "sys.") {
 		c.Type = "modelProvider"
@@ -121,10 +133,6 @@ func setCredential(ctx context.Context, a *app, name string, vars []string) erro
 	if err := a.creds.Put(ctx, c); err != nil {
 		return fmt.Errorf("store credential %s: %w", name, err)
 	}
-	if a.creds.Kind() == "memory" {
-		return fmt.Errorf("credential %s cannot be kept: there is no keyring; set PARLEY_PASSPHRASE to keep credentials in an encrypted file", name)
-	}
-	fmt.Fprintf(a.io.out, "stored %s in the %s\n", name, a.creds.Kind())
 	return nil
 }
 

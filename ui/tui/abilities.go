@@ -3,9 +3,11 @@ package tui
 import (
 	"context"
 
+	"parley/agent"
 	"parley/agent/model"
 	"parley/agent/record"
 	"parley/toolrt"
+	"parley/toolrt/undo"
 )
 
 // What a Chat or a Backend may know beside what the screen cannot do without. Where it does not,
@@ -41,6 +43,56 @@ type Backgrounder interface {
 	JobOutput(id string) (string, error)
 	// EndJob ends one and returns when it is gone.
 	EndJob(ctx context.Context, id string) error
+}
+
+// Thoughtful is a Chat whose models can be told how much to think.
+type Thoughtful interface {
+	// SetEffort holds from the next turn on. It returns at once.
+	SetEffort(e model.Effort) error
+}
+
+// Hooked is a Chat that knows the person's own commands around calls.
+type Hooked interface {
+	// HookStates returns them in the order in which they run. It returns at once.
+	HookStates() []agent.HookState
+}
+
+// Confiner is a Backend that knows how commands are confined.
+type Confiner interface {
+	// SandboxFacts says in lines what confines commands, and what of it this system can do.
+	SandboxFacts() []string
+}
+
+// Changer is a Chat that knows what its tools have made of files.
+type Changer interface {
+	// FileChanges compares each file with what it was before the session changed it first.
+	FileChanges(ctx context.Context) ([]undo.Difference, error)
+}
+
+// Secret is a stored credential, without its values.
+type Secret struct {
+	Name, Context string
+	Detail        string // when it expires, which variables it sets
+}
+
+// Provider is a model provider that wants a key.
+type Provider struct {
+	Name string
+	Key  string // where its key comes from, or that there is none
+}
+
+// SecretKeeper is a Backend that keeps credentials.
+type SecretKeeper interface {
+	// Secrets lists what is stored in the contexts in use.
+	Secrets(ctx context.Context) ([]Secret, error)
+	// StoreSecret asks the person for the values, through the questions of the screen, and stores
+	// them: variables for a tool's credential, none for "sys." and the name of a provider. It returns
+	// what was done in a line; a person who declines is an error.
+	StoreSecret(ctx context.Context, name string, variables ...string) (done string, err error)
+	// DeleteSecret removes one.
+	DeleteSecret(ctx context.Context, s Secret) error
+	// Providers lists the model providers that want a key.
+	Providers(ctx context.Context) ([]Provider, error)
 }
 
 // ProgramPart is an agent or a tool of the program.

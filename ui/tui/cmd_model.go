@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,6 +15,7 @@ import (
 func modelCommands() []command {
 	return []command{
 		{name: "model", group: "model", args: "[provider/name]", help: "the model, from the next turn on", looks: true, run: (*screen).commandModel},
+		{name: "effort", group: "model", args: "[default|low|medium|high]", help: "how much the model thinks, from the next turn on", looks: true, run: (*screen).commandEffort, complete: effortItems},
 		{name: "compact", group: "model", args: "[hint]", help: "sum up the older part of the chat for the model", run: (*screen).commandCompact},
 		{name: "context", group: "model", help: "what fills the model's context", looks: true, run: (*screen).commandContext},
 		{name: "cost", aliases: []string{"usage"}, group: "model", help: "tokens, cost and time by agent, model and tool", looks: true, run: (*screen).commandCost},
@@ -168,4 +170,57 @@ func (m *screen) contextText(parts []ContextPart, w int) []string {
 		lines = append(lines, " "+m.style.Muted.Render(key+" chooses a model with another window."))
 	}
 	return lines
+}
+
+func effortItems(*screen) []item {
+	details := map[llm.Effort]string{"": "as the model does by itself", llm.EffortLow: "quick and cheap", llm.EffortHigh: "slow and thorough"}
+	var items []item
+	for _, e := range llm.Efforts() {
+		items = append(items, item{value: e.String(), detail: details[e]})
+	}
+	return items
+}
+
+// commandEffort sets how much the model thinks, or asks which it shall be.
+func (m *screen) commandEffort(arg string) tea.Cmd {
+	if arg == "" {
+		m.choice = newChoice("Thinking from the next turn on, now "+m.session.row.Effort.String(), effortItems(m), (*screen).commandEffort)
+		return nil
+	}
+	e, err := llm.ParseEffort(arg)
+	if err != nil {
+		m.say(err.Error())
+		return nil
+	}
+	m.setEffort(e)
+	return nil
+}
+
+func (m *screen) setEffort(e llm.Effort) {
+	chat, ok := m.session.chat.(Thoughtful)
+	if !ok {
+		m.cannot("say how much the model thinks")
+		return
+	}
+	if err := chat.SetEffort(e); err != nil {
+		m.trouble("the effort cannot be changed", err)
+		return
+	}
+	m.session.row = m.session.chat.Row()
+	m.say("effort " + e.String() + " from the next turn on")
+}
+
+// stepEffort goes to more thinking or less.
+func (m *screen) stepEffort(by int) tea.Cmd {
+	if m.session.chat == nil {
+		return nil
+	}
+	all := llm.Efforts()
+	at := slices.Index(all, m.session.row.Effort) + by
+	if at < 0 || at >= len(all) {
+		m.say("effort " + m.session.row.Effort.String() + " is the last one this way")
+		return nil
+	}
+	m.setEffort(all[at])
+	return nil
 }

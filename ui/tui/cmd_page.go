@@ -16,6 +16,8 @@ func pageCommands() []command {
 		{name: "tools", group: "program", help: "the tools of the program and their parameters", looks: true, run: (*screen).commandTools},
 		{name: "init", group: "program", help: "ask for an AGENTS.md that describes this project", run: func(m *screen, _ string) tea.Cmd { return m.run(initMessage) }},
 		{name: "history", group: "program", args: "[text]", help: "what tools have run, in all sessions", looks: true, run: (*screen).commandHistory},
+		{name: "sql", group: "program", args: "SELECT …", help: "ask the record with SQL: parley sql --help names the views", looks: true, needs: true, run: func(m *screen, query string) tea.Cmd { return m.report("sql", "sql", query) }},
+		{name: "diff", group: "program", help: "files that tools have changed in this session", looks: true, run: (*screen).commandDiff},
 		{name: "search", group: "program", args: "text", help: "search in this chat", looks: true, needs: true, run: (*screen).commandSearch},
 		{name: "theme", group: "program", args: "[name]", help: "the colours", looks: true, run: (*screen).commandTheme, complete: func(m *screen) []item { return plainItems(themes.Names(m.opts.ThemeDir)...) }},
 		{name: "copy", group: "program", args: "[n]", help: "copy the newest reply, or the nth newest", looks: true, run: (*screen).commandCopy},

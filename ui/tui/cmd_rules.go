@@ -22,8 +22,7 @@ func ruleCommands() []command {
 			complete: words("allow ", "ask ", "deny ")},
 		{name: "approvals", group: "permissions", args: "[filter]", help: "what was decided about calls, and by whom", looks: true, run: (*screen).commandApprovals},
 		{name: "trust", group: "permissions", help: "trust this project's settings, or not any more", looks: true, run: (*screen).commandTrust},
-		{name: "sandbox", group: "permissions", help: "how commands are confined here", looks: true, run: func(m *screen, _ string) tea.Cmd { return m.report("sandbox", "doctor") }},
-		{name: "creds", aliases: []string{"credentials"}, group: "permissions", help: "stored credentials", looks: true, run: func(m *screen, _ string) tea.Cmd { return m.report("credentials", "credentials", "list") }},
+		{name: "sandbox", group: "permissions", help: "how commands are confined here", looks: true, run: (*screen).commandSandbox},
 	}
 }
 
@@ -111,6 +110,16 @@ func (m *screen) commandPermissions(arg string) tea.Cmd {
 		return nil
 	}
 	m.choice = newChoice("Rules in force", items, func(m *screen, id string) tea.Cmd { return m.ruleChosen(r, id) })
+	return nil
+}
+
+// commandSandbox shows what confines commands.
+func (m *screen) commandSandbox(string) tea.Cmd {
+	c, ok := m.opts.Backend.(Confiner)
+	if !ok {
+		return m.cannot("tell how commands are confined")
+	}
+	m.read(reader{title: "Sandbox", body: m.clean(strings.Join(c.SandboxFacts(), "\n"))})
 	return nil
 }
 

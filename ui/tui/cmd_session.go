@@ -21,9 +21,11 @@ func sessionCommands() []command {
 		{name: "rename", group: "sessions", args: "title", help: "give the session a title", looks: true, needs: true, run: (*screen).commandRename},
 		{name: "fork", group: "sessions", args: "[seq]", help: "go on in a copy of the session", run: (*screen).commandFork},
 		{name: "timeline", aliases: []string{"rewind"}, group: "sessions", help: "step through the session, view only", looks: true, run: (*screen).commandTimeline},
+		{name: "replay", group: "sessions", args: "[turn]", help: "play the session from its record, from a turn on", looks: true, run: (*screen).commandReplay},
 		{name: "undo", group: "sessions", help: "take back the file changes of the last turn", run: func(m *screen, _ string) tea.Cmd { return m.takeBack(undo.Refuse, false) }},
 		{name: "redo", group: "sessions", help: "do again what was taken back", run: func(m *screen, _ string) tea.Cmd { return m.takeBack(undo.Refuse, true) }},
 		{name: "export", group: "sessions", args: "[format]", help: "write the session to a file of the working folder", looks: true, run: (*screen).commandExport, complete: formatItems},
+		{name: "archive", group: "sessions", help: "put the session away and start a new one", run: (*screen).commandArchive},
 		{name: "delete", group: "sessions", help: "move the session to the bin and start a new one", run: (*screen).commandDelete},
 	}
 }
@@ -196,6 +198,34 @@ func formatItems(m *screen) []item {
 		return plainItems(e.ExportFormats()...)
 	}
 	return nil
+}
+
+// commandReplay plays the session from its record.
+func (m *screen) commandReplay(arg string) tea.Cmd {
+	args := []string{"replay", m.session.row.ID}
+	if arg != "" {
+		args = append(args, "--from", arg)
+	}
+	return m.report("replay", args...)
+}
+
+// commandArchive puts the session away and starts a new one.
+func (m *screen) commandArchive(string) tea.Cmd {
+	id, backend := m.session.row.ID, m.opts.Backend
+	a, ok := backend.(Archiver)
+	if !ok {
+		return m.cannot("put sessions away")
+	}
+	return m.open(func(ctx context.Context) (Chat, error) {
+		chat, err := backend.New(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.Archive(ctx, id, true); err != nil {
+			return nil, errors.Join(err, chat.Close())
+		}
+		return chat, nil
+	})
 }
 
 func (m *screen) commandDelete(string) tea.Cmd {

@@ -28,7 +28,7 @@ type command struct {
 
 // commands returns the slash commands in the order of the help.
 func commands() []command {
-	return slices.Concat(sessionCommands(), agentCommands(), callCommands(), ruleCommands(), modelCommands(), pageCommands())
+	return slices.Concat(sessionCommands(), agentCommands(), callCommands(), ruleCommands(), secretCommands(), modelCommands(), serverCommands(), pageCommands())
 }
 
 func callCommands() []command {

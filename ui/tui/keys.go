@@ -80,6 +80,10 @@ func (m *screen) globalKey(a keymap.Action) tea.Cmd {
 		return m.palette()
 	case keymap.Model:
 		return m.commandModel("")
+	case keymap.ThinkLess:
+		return m.stepEffort(-1)
+	case keymap.ThinkMore:
+		return m.stepEffort(1)
 	case keymap.PageUp:
 		m.transcript.Page(-1)
 	case keymap.PageDown:

@@ -111,8 +111,11 @@ func (m *screen) segments() []segment {
 		segs = append(segs, segment{forms: []string{fmt.Sprintf("$%.2f", float64(r.CostMicro)/1e6), ""}, style: st.Muted, right: true, keep: 2})
 	}
 	if r.Model != "" {
-		short := r.Model[strings.LastIndexByte(r.Model, '/')+1:]
-		segs = append(segs, segment{forms: []string{cut(r.Model, 32), cut(short, 20), cut(short, 10), ""}, style: st.Muted, right: true, keep: 2})
+		short, effort := r.Model[strings.LastIndexByte(r.Model, '/')+1:], ""
+		if r.Effort != "" {
+			effort = " " + r.Effort.String()
+		}
+		segs = append(segs, segment{forms: []string{cut(r.Model, 32) + effort, cut(short, 20) + effort, cut(short, 10), ""}, style: st.Muted, right: true, keep: 2})
 	}
 	segs = append(segs, segment{forms: []string{"mode " + r.Mode, r.Mode}, style: m.modeStyle(), right: true, keep: 4})
 	return append(segs, m.workSegment()...)

@@ -126,6 +126,41 @@ func TestTemperatureIsSentToModelsThatTakeOne(t *testing.T) {
 	}
 }
 
+func TestEffort(t *testing.T) {
+	for _, c := range []struct {
+		name, effort string
+		has, hasNot  []string
+	}{
+		{"claude-sonnet-4-5", "", []string{`"temperature"`}, []string{"thinking", "effort"}},
+		{"claude-sonnet-4-5", "low", []string{`"budget_tokens": 2048`}, []string{"temperature", "effort"}},
+		{"claude-opus-4-1", "high", []string{`"budget_tokens": 24576`, `"max_tokens": 32000`}, nil},
+		{"local", "high", []string{`"budget_tokens": 24576`, `"max_tokens": 28672`}, nil},
+		{"claude-opus-4-6", "medium", []string{`"type": "adaptive"`, `"effort": "medium"`}, []string{"budget_tokens", "temperature"}},
+		{"claude-sonnet-5", "high", []string{`"type": "adaptive"`, `"effort": "high"`}, []string{"budget_tokens"}},
+	} {
+		t.Run(c.name+" "+c.effort, func(t *testing.T) {
+			m, s := start(t, c.name, modeltest.Reply{Text: "ok"})
+			temperature := float32(0)
+			req := ask("x")
+			req.Temperature, req.Effort = &temperature, model.Effort(c.effort)
+			if _, err := m.Stream(t.Context(), req, func(model.Delta) {}); err != nil {
+				t.Fatal(err)
+			}
+			body := string(s.Requests()[0].Body)
+			for _, w := range c.has {
+				if !strings.Contains(body, w) {
+					t.Errorf("no %s in %s", w, body)
+				}
+			}
+			for _, w := range c.hasNot {
+				if strings.Contains(body, w) {
+					t.Errorf("%s in %s", w, body)
+				}
+			}
+		})
+	}
+}
+
 func TestInfoAndOutputLimit(t *testing.T) {
 	m, s := start(t, "claude-haiku-4-5-20251001", modeltest.Reply{Text: "ok"})
 	if got := m.Info(); got.ContextWindow != 200_000 || got.InputMicros != 1 || got.InternalPrompt || got.Ref != "anthropic/claude-haiku-4-5-20251001" {

@@ -29,15 +29,21 @@ var numbered = regexp.MustCompile(`^claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?:-\d{8})
 
 // refusesTemperature reports the models that answer a temperature with status 400: Anthropic's from
 // version 4.7 on.
-func refusesTemperature(name string) bool {
+func refusesTemperature(name string) bool { return version(name) >= 407 }
+
+// adaptive is the first version that chooses the length of its thinking by an effort.
+const adaptive = 406
+
+// version returns the version in a model's name, 4.7 as 407; 0 where there is none.
+func version(name string) int {
 	m := numbered.FindStringSubmatch(name)
 	if m == nil {
-		return false
+		return 0
 	}
-	// The numbers are digits; one too long for an int is far above the limit.
+	// The numbers are digits; one too long for an int is far above any limit.
 	major, _ := strconv.Atoi(m[1])
 	minor, _ := strconv.Atoi(m[2])
-	return major > 4 || major == 4 && minor >= 7
+	return min(major, 1000)*100 + minor
 }
 
 // maxTokens bounds what is asked for when the request sets no limit: the wire must have one.

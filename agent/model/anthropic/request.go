@@ -19,7 +19,7 @@ const jsonOnly = "Answer with one JSON object and nothing else."
 func (m *claude) params(req model.Request, messages []model.WireMessage) sdk.MessageNewParams {
 	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: m.outputLimit(req.MaxTokens)}
 	extra := map[string]any{}
-	if req.Temperature != nil && !refusesTemperature(m.name) {
+	if req.Temperature != nil && req.Effort == "" && !refusesTemperature(m.name) {
 		// as a number of JSON, or the library would write 0.7 as 0.699999988079071
 		extra["temperature"] = json.Number(strconv.FormatFloat(float64(*req.Temperature), 'f', -1, 32))
 	}
@@ -27,6 +27,7 @@ func (m *claude) params(req model.Request, messages []model.WireMessage) sdk.Mes
 		// Marks what came before as worth keeping for the next round. Other servers may not know it.
 		p.CacheControl = sdk.NewCacheControlEphemeralParam()
 	}
+	m.think(&p, extra, req.Effort)
 	p.SetExtraFields(extra)
 	for _, w := range messages {
 		if w.Role == model.System {
@@ -42,6 +43,21 @@ func (m *claude) params(req model.Request, messages []model.WireMessage) sdk.Mes
 		p.Tools = append(p.Tools, tool(t))
 	}
 	return p
+}
+
+// think asks for thinking. Newer models choose its length by an effort, older ones want it in tokens,
+// which count against the limit of the output.
+func (m *claude) think(p *sdk.MessageNewParams, extra map[string]any, effort model.Effort) {
+	budget := map[model.Effort]int64{model.EffortLow: 2048, model.EffortMedium: 8192, model.EffortHigh: 24576}[effort]
+	switch {
+	case budget == 0:
+	case version(m.name) >= adaptive:
+		extra["thinking"] = map[string]string{"type": "adaptive"}
+		extra["output_config"] = map[string]string{"effort": string(effort)}
+	default:
+		p.MaxTokens = max(p.MaxTokens, budget+4096)
+		p.Thinking = sdk.ThinkingConfigParamOfEnabled(budget)
+	}
 }
 
 // texts returns a block of text, none for a blank text, which the wire refuses.

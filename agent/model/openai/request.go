@@ -46,6 +46,9 @@ func (m *chat) body(req model.Request, messages []model.WireMessage) ([]byte, er
 	if len(r.Tools) > 0 && quietWithTools[m.name] {
 		r.ReasoningEffort = openai.ReasoningEffortNone
 	}
+	if req.Effort != "" {
+		r.ReasoningEffort = string(req.Effort)
+	}
 	return json.Marshal(r)
 }
 

@@ -20,6 +20,8 @@ const (
 	Palette   Action = "palette"
 	LeaderKey Action = "leader"
 	Model     Action = "model"
+	ThinkLess Action = "thinkLess"
+	ThinkMore Action = "thinkMore"
 
 	LeaderSessions    Action = "leader.sessions"
 	LeaderNew         Action = "leader.new"
@@ -196,6 +198,8 @@ func globalKeys() []Binding {
 		row(Global, Palette, "palette", "all commands", "ctrl+p"),
 		row(Global, LeaderKey, "leader", "the keys of Leader below come next", "ctrl+x"),
 		row(Global, Model, "model", "choose the model", "alt+p"),
+		row(Global, ThinkLess, "think less", "less thinking of the model (/effort)", "alt+,"),
+		row(Global, ThinkMore, "think more", "more thinking of the model", "alt+."),
 		row(Global, Suspend, "suspend", "suspend parley (fg brings it back)", "ctrl+z"),
 		row(Global, PageUp, "page up", "scroll the chat up", "pgup"),
 		row(Global, PageDown, "page down", "scroll the chat down", "pgdown"),

@@ -28,6 +28,9 @@ func (in *input) Cursor(width, maxHeight int, st State, s *style.Set) *tea.Curso
 
 func (in *input) paint(width, maxHeight int, st State, s *style.Set) (string, *tea.Cursor) {
 	f := frame{title: "asks you", right: "for call " + strictLine(in.q.Label) + " of " + asker(in.q.Agents, s), armed: st.Armed}
+	if in.q.Path == "" && in.q.Label == "" {
+		f.right = "" // the person's own command asks
+	}
 	decline := "Esc decline"
 	if in.q.Credential != "" {
 		f.title = "credential needed"
