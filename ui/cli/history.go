@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -23,7 +24,9 @@ func historyCommand(io streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "history [ID|NAME]", Short: "List what tools have run, newest first, of one chat or of all", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error {
-				q.Status = toolrt.Status(status)
+				if q.Status = toolrt.Status(status); status != "" && !slices.Contains(ended, q.Status) {
+					return usagef("--status %q: it must be %s", status, endedWords())
+				}
 				if err := a.chosen(ctx, args, since, &q.Session, &q.Since); err != nil {
 					return err
 				}
@@ -32,13 +35,25 @@ func historyCommand(io streams) *cobra.Command {
 		}}
 	f.stored(cmd.Flags())
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "of that tool only, e.g. sys.exec")
-	cmd.Flags().StringVar(&status, "status", "", "that ended so: success, failed, denied, cancelled, timeout, interrupted")
+	cmd.Flags().StringVar(&status, "status", "", "that ended so: "+endedWords())
 	cmd.Flags().StringVar(&q.Text, "text", "", "with that text in the arguments or the result")
 	cmd.Flags().StringVar(&since, "since", "", "asked for since a time ago (90m, 24h, 7d) or a date (2026-01-31)")
 	cmd.Flags().IntVar(&q.Limit, "limit", 100, "at most so many")
 	cmd.Flags().BoolVar(&q.Agents, "agents", false, "calls of agents too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return cmd
+}
+
+// ended are the states that executions end in.
+var ended = []toolrt.Status{toolrt.StatusSuccess, toolrt.StatusFailed, toolrt.StatusDenied, toolrt.StatusCancelled, toolrt.StatusTimeout,
+	toolrt.StatusSkipped, toolrt.StatusInterrupted}
+
+func endedWords() string {
+	words := make([]string, len(ended))
+	for i, s := range ended {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ", ")
 }
 
 func history(ctx context.Context, a *app, q persist.HistoryQuery, asJSON bool) error {
@@ -75,6 +90,13 @@ func searchCommand(io streams, f *flags) *cobra.Command {
 				hits, err := a.store.Search(ctx, q)
 				if err != nil {
 					return err
+				}
+				if len(hits) == 0 {
+					where := " in this folder; --all searches every folder"
+					if all {
+						where = ""
+					}
+					fmt.Fprintf(a.io.err, "no message holds all of: %s%s\n", text.Line(q.Text), where)
 				}
 				for _, h := range hits {
 					fmt.Fprintf(a.io.out, "%s  turn %d  %s: %s\n", h.Session.ID, h.Message.Turn, speaker(h.Message), text.Line(h.Snippet))

@@ -46,6 +46,17 @@ func (c *ableChat) EnableServer(name string, on bool) error {
 	return nil
 }
 
+func (c *ableChat) Background(path string) bool {
+	if path != "0/2.0" {
+		return false // not a command
+	}
+	c.note("background " + path)
+	return true
+}
+func (c *ableChat) Jobs() []toolrt.Job                   { return nil }
+func (c *ableChat) JobOutput(string) (string, error)     { return "", nil }
+func (c *ableChat) EndJob(context.Context, string) error { return nil }
+
 func (c *ableChat) HookStates() []agent.HookState { return c.hooks }
 func (c *ableChat) FileChanges(context.Context) ([]undo.Difference, error) {
 	return c.changes, nil
@@ -192,6 +203,33 @@ func TestLoginNeverShowsTheKey(t *testing.T) {
 	if !slices.Equal(b.stored, []string{"sys.openai=hunter2"}) || len(b.secrets) != 1 {
 		t.Errorf("stored %q, left %v", b.stored, b.secrets)
 	}
+}
+
+// The leader's b moves a running command to the background; with none it lists what runs there.
+func TestLeaderMovesTheRunningCommand(t *testing.T) {
+	b, chat := newAble()
+	done := leaf(1, 0, "sys.exec", `{"command":"true"}`, toolrt.StatusSuccess)
+	runs := leaf(2, 0, "sys.exec", `{"command":"sleep 9"}`, toolrt.StatusRunning)
+	fetch := leaf(3, 0, "sys.http.get", `{"url":"http://x"}`, toolrt.StatusRunning)
+	fetch.Started = runs.Started.Add(1)
+	chat.message(model.Assistant, "three", done, runs, fetch)
+	term := start(t, 120, 36, Options{Backend: b, Chat: chat, Questions: b.questions})
+	term.shows("sleep 9")
+	term.typed("<ctrl+x>b")
+	term.shows("goes on in the background")
+	chat.mu.Lock()
+	defer chat.mu.Unlock()
+	if !slices.Equal(chat.did, []string{"background 0/2.0"}) {
+		t.Errorf("did %q", chat.did)
+	}
+}
+
+func TestLeaderListsJobsWhereNothingRuns(t *testing.T) {
+	b, chat := newAble()
+	term := start(t, 100, 30, Options{Backend: b, Chat: chat, Questions: b.questions})
+	term.shows("@planner")
+	term.typed("<ctrl+x>b")
+	term.shows("no command runs in the background")
 }
 
 func TestArchiveStartsAnew(t *testing.T) {

@@ -51,6 +51,9 @@ func (m *screen) leaderKey(msg tea.KeyPressMsg) tea.Cmd {
 	if !ok {
 		return nil
 	}
+	if a == keymap.LeaderBackground && m.newestToBackground() {
+		return nil
+	}
 	c, ok := findCommand(name)
 	if !ok {
 		return nil

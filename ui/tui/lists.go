@@ -2,12 +2,15 @@ package tui
 
 import (
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"parley/agent/record"
+	"parley/toolrt"
 	"parley/ui/tui/panel"
 	"parley/ui/tui/picker"
+	"parley/ui/tui/transcript"
 )
 
 // panelMessage takes what the call panel says. It reports whether it was one of its messages.
@@ -76,6 +79,24 @@ func (m *screen) toBackground(path string) {
 		return
 	}
 	m.say("it goes on in the background: /bg lists what runs there")
+}
+
+// newestToBackground moves the running command that began last to the background. It reports whether
+// there was one that can go on there.
+func (m *screen) newestToBackground() bool {
+	b, ok := m.session.chat.(Backgrounder)
+	if !ok {
+		return false
+	}
+	calls := m.panel.Newest(suggestLimit)
+	slices.SortStableFunc(calls, func(x, y record.Call) int { return y.Started.Compare(x.Started) })
+	for _, c := range calls {
+		if c.Status == toolrt.StatusRunning && b.Background(c.Path) {
+			m.say(c.Label + " " + transcript.Title(c) + " goes on in the background: /bg lists what runs there")
+			return true
+		}
+	}
+	return false
 }
 
 // rerun writes a message that asks for a call again. The person sends it, and the call is judged as

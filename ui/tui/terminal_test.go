@@ -198,7 +198,7 @@ func (t *terminal) typed(script string) {
 	special := strings.NewReplacer("<enter>", "\r", "<tab>", "\t", "<esc>", "\x1b[27u", "<up>", "\x1b[A", "<down>", "\x1b[B",
 		"<left>", "\x1b[D", "<right>", "\x1b[C", "<backspace>", "\x7f", "<shift+tab>", "\x1b[Z", "<alt+up>", "\x1b[1;3A", "<alt+.>", "\x1b.", "<alt+,>", "\x1b,",
 		"<pgup>", "\x1b[5~", "<pgdown>", "\x1b[6~", "<ctrl+c>", "\x03", "<ctrl+d>", "\x04", "<ctrl+t>", "\x14",
-		"<ctrl+r>", "\x12", "<ctrl+j>", "\n", "<alt+enter>", "\x1b\r", "<shift+enter>", "\x1b[13;2u", "<undo>", "\x1f",
+		"<ctrl+r>", "\x12", "<ctrl+x>", "\x18", "<ctrl+j>", "\n", "<alt+enter>", "\x1b\r", "<shift+enter>", "\x1b[13;2u", "<undo>", "\x1f",
 		"<ctrl+g>", "\x07", "<ctrl+l>", "\x0c", "<ctrl+u>", "\x15").Replace(script)
 	_, _ = t.in.Write([]byte(special))
 }
