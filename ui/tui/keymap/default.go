@@ -367,7 +367,7 @@ func leaderKeys() []Binding {
 		row(Leader, LeaderQueue, "queue", "queued messages", "q"),
 		row(Leader, LeaderExport, "export", "write the session to a file", "e"),
 		row(Leader, LeaderUsage, "usage", "tokens, cost and time", "g"),
-		row(Leader, LeaderBackground, "background", "commands in the background", "b"),
+		row(Leader, LeaderBackground, "background", "the running command to the background; without one, what runs there", "b"),
 		row(Leader, LeaderSearch, "search", "search in the chat", "/"),
 	}
 }
