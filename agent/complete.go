@@ -23,19 +23,18 @@ const maxToolRounds = 50
 // completion is what a completion was made of, as it is recorded: hashes of texts that are kept
 // once, and the range of the conversation, never a copy of the request.
 type completion struct {
-	Model        string   `json:"model"`
-	System       string   `json:"system,omitempty"` // hash
-	Tools        string   `json:"tools,omitempty"`  // hash
-	Conversation string   `json:"conversation"`
-	Digest       string   `json:"digest,omitempty"` // hash of what stands for the messages before From
-	From         int      `json:"from,omitempty"`
-	To           int      `json:"to"`
-	Chain        string   `json:"chain"` // hash of the conversation
-	MaxTokens    int      `json:"maxTokens,omitempty"`
-	Temperature  *float32 `json:"temperature,omitempty"`
-	JSON         bool     `json:"json,omitempty"`
-
-	Effort model.Effort `json:"effort,omitempty"`
+	Model        string       `json:"model"`
+	System       string       `json:"system,omitempty"` // hash
+	Tools        string       `json:"tools,omitempty"`  // hash
+	Conversation string       `json:"conversation"`
+	Digest       string       `json:"digest,omitempty"` // hash of what stands for the messages before From
+	From         int          `json:"from,omitempty"`
+	To           int          `json:"to"`
+	Chain        string       `json:"chain"` // hash of the conversation
+	MaxTokens    int          `json:"maxTokens,omitempty"`
+	Temperature  *float32     `json:"temperature,omitempty"`
+	JSON         bool         `json:"json,omitempty"`
+	Effort       model.Effort `json:"effort,omitempty"`
 }
 
 // completed is a completion's recorded result: the message itself stands in the conversation.

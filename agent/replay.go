@@ -127,14 +127,7 @@ func (r *Replay) prepare(ctx context.Context, row record.Turn) (*turn, error) {
 	t := r.s.turnOf(ctx, prg, m)
 	t.row = row
 	t.row.Status = record.TurnOpen
-	t.effort = ""
-	for _, e := range entries {
-		t.recorded[e.Key] = e
-		var asked completion
-		if e.Kind == record.EntryCompletion && json.Unmarshal(e.Request, &asked) == nil {
-			t.effort = asked.Effort // the same in all of a turn
-		}
-	}
+	t.know(entries)
 	t.played = &played{turn: t, row: row, verify: r.opts.Verify, taken: map[record.Key]bool{}, calls: map[string]record.Call{}}
 	for _, c := range calls {
 		t.played.calls[c.Path] = c

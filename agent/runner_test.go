@@ -298,6 +298,63 @@ func TestEffortHoldsFromTheNextTurnOn(t *testing.T) {
 	}
 }
 
+// The effort may change while a turn runs. The turn keeps its own, also when it is walked again after
+// the process has ended in it, and when it is played.
+func TestEffortOfATurnStaysWhenItIsWalkedAgain(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	r := newRig(t, "Name: main\nChat: true\nTools: sys.time.now\n\nmain", nil)
+	r.model.answer = func(ctx context.Context, req model.Request, _ func(model.Delta)) (model.Reply, error) {
+		switch len(r.model.requests()) {
+		case 1:
+			return calling("time_now {}"), nil
+		case 2:
+			asked <- struct{}{}
+			<-ctx.Done()
+			return model.Reply{}, context.Cause(ctx)
+		}
+		return says("done"), nil
+	}
+	s := r.open()
+	if err := s.SetEffort(model.EffortLow); err != nil {
+		t.Fatal(err)
+	}
+	done := r.sendInBackground(s, "go")
+	<-asked
+	if err := s.SetEffort(model.EffortHigh); err != nil {
+		t.Fatal(err)
+	}
+	r.close(s)
+	<-done
+	s = r.open()
+	defer r.close(s)
+	if resp, err := s.Resume(t.Context()); err != nil || resp.Content != "done" {
+		t.Fatalf("got %+v, %v", resp, err)
+	}
+	r.send(s, "again")
+	var got []model.Effort
+	for _, req := range r.model.requests() {
+		got = append(got, req.Effort)
+	}
+	if want := []model.Effort{model.EffortLow, model.EffortLow, model.EffortLow, model.EffortHigh}; !slices.Equal(got, want) {
+		t.Errorf("efforts %q", got)
+	}
+	rec, err := r.store.Record(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay, err := agent.NewReplay(t.Context(), agent.Options{Program: r.program,
+		OpenModel: func(string, string) (model.Model, error) { return r.model, nil }, Policy: r.policy, Dir: r.dir}, rec, agent.ReplayOptions{Verify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = replay.Close() }()
+	for turn := 1; turn <= 2; turn++ {
+		if _, _, err := replay.Turn(t.Context(), turn); err != nil {
+			t.Errorf("turn %d: %v", turn, err)
+		}
+	}
+}
+
 func TestInterruptKeepsWhatHadCome(t *testing.T) {
 	streaming := make(chan struct{})
 	r := newRig(t, "Name: main\nChat: true\n\nmain", nil)

@@ -35,9 +35,9 @@ type turn struct {
 	row     record.Turn
 	prg     atomic.Pointer[program.Program] // with the tools of the MCP servers that were asked
 	servers turnServers
-	root    *call       // the program's own; set before any other
-	model   model.Model // the default one
-	effort  model.Effort
+	root    *call        // the program's own; set before any other
+	model   model.Model  // the default one
+	effort  model.Effort // of all its requests
 
 	recorded map[record.Key]record.Entry // effects of an earlier walk; not changed
 	resolved map[record.Key]resolution   // answers of the resume dialog; not changed

@@ -143,9 +143,7 @@ func (s *Session) oldTurn(ctx context.Context) (*turn, error) {
 	}
 	t := s.turnOf(ctx, prg, m)
 	t.row, t.resolved = row, resolved
-	for _, e := range entries {
-		t.recorded[e.Key] = e
-	}
+	t.know(entries)
 	s.undelivered(entries)
 	s.setState(ctx, record.StateRun)
 	return t, nil
@@ -157,6 +155,18 @@ func (s *Session) turnOf(ctx context.Context, prg *program.Program, m model.Mode
 		hindered: map[string]bool{}}
 	t.prg.Store(prg)
 	return t
+}
+
+// know takes what is on record of the turn. The effort is the one that it began with: the session's may
+// have changed since, and other requests than the recorded ones would not be the same turn.
+func (t *turn) know(entries []record.Entry) {
+	for _, e := range entries {
+		t.recorded[e.Key] = e
+		var asked completion
+		if e.Kind == record.EntryCompletion && json.Unmarshal(e.Request, &asked) == nil {
+			t.effort = asked.Effort
+		}
+	}
 }
 
 // readProgram reads the program again. If the chat needs a tool that is gone, the program of the

@@ -45,6 +45,21 @@ func TestReasonersGetNoTemperature(t *testing.T) {
 	}
 }
 
+func TestEffort(t *testing.T) {
+	for _, effort := range model.Efforts() {
+		m, s := start(t, model.Options{}, modeltest.Reply{Text: "ok"})
+		req := ask("x")
+		req.Effort = effort
+		if _, err := m.Stream(t.Context(), req, drop); err != nil {
+			t.Fatal(err)
+		}
+		body := string(s.Requests()[0].Body)
+		if effort == "" && strings.Contains(body, "reasoning_effort") || effort != "" && !strings.Contains(body, `"reasoning_effort": "`+string(effort)+`"`) {
+			t.Errorf("effort %q: sent %s", effort, body)
+		}
+	}
+}
+
 func TestReasoningGoesBackWhileCallsAreAnswered(t *testing.T) {
 	m, s := start(t, model.Options{},
 		modeltest.Reply{Reasoning: "I should look", Calls: []modeltest.Call{{Name: "ls", Arguments: "{}"}}},
