@@ -286,18 +286,28 @@ func (s step) goesDown() bool {
 	if at < 0 || !s.words[at].literal {
 		return at >= 0
 	}
+	// A word that only the run will show may be any option. Long ones may be shortened, or hold a value.
 	option := func(short string, long ...string) bool {
 		return slices.ContainsFunc(s.words[at+1:], func(w word) bool {
-			return slices.Contains(long, w.text) || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.ContainsAny(w.text, short)
+			name, _, _ := strings.Cut(w.text, "=")
+			switch {
+			case w.path == "" && !w.literal:
+				return true
+			case strings.HasPrefix(name, "--"):
+				return len(name) > 2 && slices.ContainsFunc(long, func(l string) bool { return strings.HasPrefix(l, name) })
+			}
+			return slices.Contains(long, name) || strings.HasPrefix(name, "-") && strings.ContainsAny(name, short)
 		})
 	}
 	switch base := path.Base(s.words[at].text); base {
 	case "grep", "egrep", "fgrep":
-		return option("rRd", "--recursive", "--dereference-recursive", "--directories=recurse")
+		return option("rRd", "--recursive", "--dereference-recursive", "--directories")
 	case "diff":
 		return option("r", "--recursive")
-	case "find", "fd":
-		return option("", "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+	case "find":
+		return option("", "-exec", "-execdir", "-ok", "-okdir")
+	case "fd":
+		return option("xX", "--exec", "--exec-batch")
 	case "rg":
 		return true
 	default:

@@ -24,8 +24,8 @@ type Difference struct {
 // that are again as they were are left out.
 func (l *Log) Differences() ([]Difference, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	records, err := l.records(0)
+	l.mu.Unlock() // a tool that begins a change does not wait for the files to be read
 	if err != nil {
 		return nil, err
 	}

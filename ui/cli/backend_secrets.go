@@ -9,6 +9,7 @@ import (
 
 	"parley/agent"
 	"parley/agent/credential"
+	"parley/agent/model"
 	"parley/toolrt"
 	"parley/ui/tui"
 )
@@ -35,8 +36,8 @@ func (b *backend) StoreSecret(ctx context.Context, name string, variables ...str
 	provider, isProvider := strings.CutPrefix(name, "sys.")
 	message := "Values for " + name
 	switch {
-	case isProvider && !slices.ContainsFunc(b.wanting(), func(p string) bool { return p == provider }):
-		return "", fmt.Errorf("no provider %q wants a key: it is one of %s", provider, strings.Join(b.wanting(), ", "))
+	case isProvider && !slices.ContainsFunc(b.wanting(), func(p model.Provider) bool { return p.Name() == provider }):
+		return "", fmt.Errorf("no provider %q wants a key: /login lists those that do", provider)
 	case isProvider:
 		variables, message = []string{credential.KeyVariable(provider)}, "The key of "+provider
 	case len(variables) == 0:
@@ -88,24 +89,16 @@ func (b *backend) DeleteSecret(ctx context.Context, s tui.Secret) error {
 	return err
 }
 
-// wanting are the names of the providers that want a key.
-func (b *backend) wanting() []string {
-	var names []string
-	for _, p := range b.a.models.Providers() {
-		if p.NeedsKey(b.a.modelOptions()) {
-			names = append(names, p.Name())
-		}
-	}
-	return names
+// wanting are the providers that want a key.
+func (b *backend) wanting() []model.Provider {
+	return slices.DeleteFunc(slices.Clone(b.a.models.Providers()), func(p model.Provider) bool { return !p.NeedsKey(b.a.modelOptions()) })
 }
 
 // Providers lists the providers that want a key, and where it comes from (tui.SecretKeeper).
 func (b *backend) Providers(ctx context.Context) ([]tui.Provider, error) {
 	var out []tui.Provider
-	for _, p := range b.a.models.Providers() {
-		if p.NeedsKey(b.a.modelOptions()) {
-			out = append(out, tui.Provider{Name: p.Name(), Key: b.a.keyState(ctx, p)})
-		}
+	for _, p := range b.wanting() {
+		out = append(out, tui.Provider{Name: p.Name(), Key: b.a.keyState(ctx, p)})
 	}
 	return out, nil
 }

@@ -186,6 +186,8 @@ func TestLoginNeverShowsTheKey(t *testing.T) {
 	term.shows("Store the key of which provider?", "key from the keyring")
 	term.typed("<enter>")
 	term.shows("The key of sys.openai")
+	term.hides("for call") // no tool asks, but the person's own command
+	term.hides("│ from")
 	term.typed("<tab>hunter2")
 	term.shows("•••••••")
 	term.typed("<enter>")

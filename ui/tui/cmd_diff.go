@@ -18,33 +18,19 @@ func (m *screen) commandDiff(string) tea.Cmd {
 	if !ok {
 		return m.cannot("tell what has changed")
 	}
-	g := gen(m.session.gen)
+	g, dir := gen(m.session.gen), m.session.row.Dir
 	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
 		all, err := c.FileChanges(ctx)
-		return changesRead{g, all, err}
+		return changesRead{g, changedFiles(all, dir), err}
 	})
 }
 
-type changesRead struct {
-	gen
-	changes []undo.Difference
-	err     error
-}
-
-func (c changesRead) take(m *screen) tea.Cmd {
-	switch {
-	case c.err != nil:
-		m.trouble("the changes cannot be read", c.err)
-		return nil
-	case len(c.changes) == 0:
-		m.say("no file differs from what it was before this session's tools changed it")
-		return nil
-	}
+// changedFiles compares the texts. It may take long.
+func changedFiles(changes []undo.Difference, dir string) []changedFile {
 	var files []changedFile
-	var body strings.Builder
-	for _, d := range c.changes {
+	for _, d := range changes {
 		name := d.Path
-		if rel, err := filepath.Rel(m.session.row.Dir, d.Path); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(dir, d.Path); err == nil && filepath.IsLocal(rel) {
 			name = rel
 		}
 		f := changedFile{head: text.Line(name) + "  " + text.Line(d.String())}
@@ -52,9 +38,29 @@ func (c changesRead) take(m *screen) tea.Cmd {
 			f.unified = diff.Of(name, d.Was, d.Is)
 		}
 		files = append(files, f)
-		body.WriteString(f.head + "\n" + f.unified + "\n")
 	}
-	m.read(reader{title: "Changed by tools: " + count(len(files), "file"), body: text.Clean(body.String()), lines: func(w int) []string { return m.changedLines(files, w) }})
+	return files
+}
+
+type changesRead struct {
+	gen
+	files []changedFile
+	err   error
+}
+
+func (c changesRead) take(m *screen) tea.Cmd {
+	switch files := c.files; {
+	case c.err != nil:
+		m.trouble("the changes cannot be read", c.err)
+	case len(files) == 0:
+		m.say("no file differs from what it was before this session's tools changed it")
+	default:
+		var body strings.Builder
+		for _, f := range files {
+			body.WriteString(f.head + "\n" + f.unified + "\n")
+		}
+		m.read(reader{title: "Changed by tools: " + count(len(files), "file"), body: text.Clean(body.String()), lines: func(w int) []string { return m.changedLines(files, w) }})
+	}
 	return nil
 }
 

@@ -34,13 +34,13 @@ func (m *screen) commandSecrets(arg string) tea.Cmd {
 	words := strings.Fields(arg)
 	switch {
 	case len(words) == 0 || words[0] == "list":
-		return m.chooseSecret(k, "Stored credentials", "", (*screen).secretChosen)
+		return m.chooseSecret(k, "Stored credentials; Enter deletes one, after a question", "", (*screen).deleteSecret)
 	case words[0] == "set" && len(words) > 1:
 		return m.storeSecret(k, words[1], words[2:]...)
 	case words[0] == "delete" && len(words) == 1:
 		return m.chooseSecret(k, "Delete which credential?", "", (*screen).deleteSecret)
 	case words[0] == "delete":
-		m.deleteSecret(k, Secret{Name: words[1]})
+		return m.deleteSecret(k, Secret{Name: words[1]})
 	case words[0] == "context":
 		return m.report("credential contexts", "credentials", "list", "--all-contexts")
 	default:
@@ -67,18 +67,6 @@ func (m *screen) chooseSecret(k SecretKeeper, title, prefix string, done func(*s
 		c.empty = "no credentials are stored here"
 		return choiceLoaded{g, c, err}
 	})
-}
-
-func (m *screen) secretChosen(k SecretKeeper, s Secret) tea.Cmd {
-	m.choice = newChoice("The credential "+m.clean(s.Name), []item{
-		{value: "keep", label: "keep it"}, {value: "delete", label: "delete it"},
-	}, func(m *screen, answer string) tea.Cmd {
-		if answer == "delete" {
-			return m.withSecret("deleted "+s.Name, func(ctx context.Context) error { return k.DeleteSecret(ctx, s) })
-		}
-		return nil
-	})
-	return nil
 }
 
 // deleteSecret asks before it deletes.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -47,7 +48,7 @@ func (m *screen) commandServers(arg string) tea.Cmd {
 	name = strings.TrimSpace(name)
 	switch {
 	case word == "reconnect":
-		return m.changeServer(firstWord(name, "every server that failed")+": connected again when it is needed next", func() error { return s.ReconnectServer(name) })
+		return m.changeServer(cmp.Or(name, "every server that failed")+": connected again when it is needed next", func() error { return s.ReconnectServer(name) })
 	case name != "" && word == "enable":
 		return m.changeServer(name+" is on", func() error { return s.EnableServer(name, true) })
 	case name != "" && word == "disable":
@@ -118,13 +119,6 @@ func (c serverChanged) take(m *screen) tea.Cmd {
 	return nil
 }
 
-func firstWord(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // commandHooks shows the hooks and what they said last.
 func (m *screen) commandHooks(string) tea.Cmd {
 	h, ok := m.session.chat.(Hooked)
@@ -138,18 +132,15 @@ func (m *screen) commandHooks(string) tea.Cmd {
 	}
 	var lines []string
 	for _, s := range states {
-		when, tool := "before", s.Tool
+		when := "before"
 		if s.After {
 			when = "after"
-		}
-		if tool == "" {
-			tool = "every tool"
 		}
 		last := "has not run in this process"
 		if s.Runs > 0 {
 			last = count(s.Runs, "run") + ", the last for " + text.Line(s.Last)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s: %s", when, text.Line(tool), text.Line(s.Command)), "  "+last, "")
+		lines = append(lines, fmt.Sprintf("%s %s: %s", when, text.Line(cmp.Or(s.Tool, "every tool")), text.Line(s.Command)), "  "+last, "")
 	}
 	m.read(reader{title: "Hooks", body: strings.TrimRight(strings.Join(lines, "\n"), "\n")})
 	return nil

@@ -211,17 +211,23 @@ func (m *screen) commandReplay(arg string) tea.Cmd {
 
 // commandArchive puts the session away and starts a new one.
 func (m *screen) commandArchive(string) tea.Cmd {
-	id, backend := m.session.row.ID, m.opts.Backend
-	a, ok := backend.(Archiver)
+	id := m.session.row.ID
+	a, ok := m.opts.Backend.(Archiver)
 	if !ok {
 		return m.cannot("put sessions away")
 	}
+	return m.startAnew(func(ctx context.Context) error { return a.Archive(ctx, id, true) })
+}
+
+// startAnew opens a new session once the one on screen was put elsewhere.
+func (m *screen) startAnew(putAway func(context.Context) error) tea.Cmd {
+	backend := m.opts.Backend
 	return m.open(func(ctx context.Context) (Chat, error) {
 		chat, err := backend.New(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if err := a.Archive(ctx, id, true); err != nil {
+		if err := putAway(ctx); err != nil {
 			return nil, errors.Join(err, chat.Close())
 		}
 		return chat, nil
@@ -235,16 +241,7 @@ func (m *screen) commandDelete(string) tea.Cmd {
 			if !strings.HasPrefix(answer, "yes") {
 				return nil
 			}
-			return m.open(func(ctx context.Context) (Chat, error) {
-				chat, err := backend.New(ctx)
-				if err != nil {
-					return nil, err
-				}
-				if err := backend.Delete(ctx, id); err != nil {
-					return nil, errors.Join(err, chat.Close())
-				}
-				return chat, nil
-			})
+			return m.startAnew(func(ctx context.Context) error { return backend.Delete(ctx, id) })
 		})
 	return nil
 }

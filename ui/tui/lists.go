@@ -2,12 +2,10 @@ package tui
 
 import (
 	"context"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"parley/agent/record"
-	"parley/toolrt"
 	"parley/ui/tui/panel"
 	"parley/ui/tui/picker"
 	"parley/ui/tui/transcript"
@@ -88,10 +86,8 @@ func (m *screen) newestToBackground() bool {
 	if !ok {
 		return false
 	}
-	calls := m.panel.Newest(suggestLimit)
-	slices.SortStableFunc(calls, func(x, y record.Call) int { return y.Started.Compare(x.Started) })
-	for _, c := range calls {
-		if c.Status == toolrt.StatusRunning && b.Background(c.Path) {
+	for _, c := range m.panel.Running() {
+		if b.Background(c.Path) {
 			m.say(c.Label + " " + transcript.Title(c) + " goes on in the background: /bg lists what runs there")
 			return true
 		}

@@ -1,11 +1,13 @@
 package panel
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"parley/agent/record"
+	"parley/toolrt"
 	"parley/ui/tui/transcript"
 )
 
@@ -97,6 +99,13 @@ func (m *Model) Label(label string) (path string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// Running lists the calls that run, the one that began last first.
+func (m *Model) Running() []record.Call {
+	calls := slices.DeleteFunc(m.Newest(1<<20), func(c record.Call) bool { return c.Status != toolrt.StatusRunning })
+	slices.SortStableFunc(calls, func(x, y record.Call) int { return y.Started.Compare(x.Started) })
+	return calls
 }
 
 // Newest lists up to limit calls, those of the newest turn first.

@@ -116,7 +116,7 @@ func (in *input) head(k *canvas) {
 		if len(q.Sets) > 0 {
 			k.field("sets", strictLine(strings.Join(q.Sets, ", "))+" for "+strictLine(q.Tool)+" only")
 		}
-	} else {
+	} else if q.Tool != "" {
 		k.cut(k.Muted.Render("from " + strictLine(q.Tool)))
 	}
 	if q.Question.Message != "" {
