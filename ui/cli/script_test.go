@@ -28,7 +28,7 @@ var updateScripts = flag.Bool("update-scripts", false, "write what `cmp stdout F
 //	modelserver [-anthropic] [-name NAME] SCRIPT.json   starts a model server and points the environment at it
 //	requests [-name NAME] [-full]                       prints what it was asked, for `cmp stdout FILE` or stdout
 //	release [-name NAME] HOLD                           lets replies go on that the script holds there
-//	eventually FILE [TEXT]                              waits until a file is there, and has the text
+//	eventually FILE [TEXT]                              waits until a file is there (the first of a pattern), and has the text
 //	exits CODE PROGRAM ARG…                              runs a program that must end with that code
 //	types FILE TO                                        writes the types of the events in a file, a word a line
 //	sql FILE STATEMENT                                   runs a statement on a database
@@ -184,12 +184,16 @@ func waitForFile(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: eventually FILE [TEXT]")
 	}
-	path, text := ts.MkAbs(args[0]), strings.Join(args[1:], "")
+	pattern, text := ts.MkAbs(args[0]), strings.Join(args[1:], "")
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(scriptPatience); ; <-tick.C {
-		data, err := os.ReadFile(path)
-		if err == nil && strings.Contains(string(data), text) {
+		var data []byte
+		found, err := filepath.Glob(pattern)
+		if len(found) > 0 {
+			data, err = os.ReadFile(found[0])
+		}
+		if err == nil && len(found) > 0 && strings.Contains(string(data), text) {
 			return
 		}
 		if time.Now().After(end) {

@@ -93,7 +93,7 @@ func TestScreens(t *testing.T) {
 			term := start(t, size.w, size.h, Options{Backend: b})
 			term.shows("mode", "login-bug")
 			term.typed("Find out why login fails<enter>")
-			term.shows("run", "git diff")
+			term.shows("run", "git diff", "TestLogin")
 			term.typed("also check the refresh path")
 			term.shows("refresh path")
 			term.golden(name("chat"))
@@ -155,7 +155,7 @@ func TestViews(t *testing.T) {
 		{"complete", "/", []string{"/new", "complete"}},
 		{"leader", "\x18", []string{"then"}},
 		{"modes", "/mode<enter>", []string{"Mode, now ask"}},
-		{"usage", "/cost<enter>", []string{"session", "$0.37"}},
+		{"usage", "/cost<enter>", []string{"$0.3700", "by agent"}},
 		{"events", "/calls<enter>3", []string{"journal of turn 4"}},
 		{"context", "/context<enter>", []string{"Context of", "in all"}},
 		{"search", "<tab>/clock<enter>", []string{"1 place"}},
