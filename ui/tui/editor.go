@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/shlex"
+	"golang.org/x/term"
 
 	"parley/ui/tui/prompt"
 )
@@ -60,8 +61,7 @@ func (m *screen) openText(s, name string) tea.Cmd {
 		m.trouble("it cannot be opened", err)
 		return nil
 	}
-	cmd := exec.Command(args[0], append(args[1:], file)...) //nolint:noctx // ended by the person
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+	return tea.ExecProcess(m.foreground(args, file), func(err error) tea.Msg {
 		return pagerEnded{errors.Join(err, os.RemoveAll(filepath.Dir(file)))}
 	})
 }
@@ -119,8 +119,7 @@ func (m *screen) edit(text, name string, done func(m *screen, text string) tea.C
 		m.trouble("the editor cannot be started", err)
 		return nil
 	}
-	cmd := exec.Command(args[0], append(args[1:], file)...) //nolint:noctx // ended by the person
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+	return tea.ExecProcess(m.foreground(args, file), func(err error) tea.Msg {
 		defer os.RemoveAll(filepath.Dir(file))
 		saved, readErr := os.ReadFile(file)
 		return edited{before: text, after: string(saved), err: err, readErr: readErr, done: done}
@@ -189,4 +188,13 @@ func (e edited) apply(m *screen) tea.Cmd {
 		text = strings.TrimSuffix(text, "\n")
 	}
 	return e.done(m, text)
+}
+
+// foreground is a command that gets the terminal while it runs. The person ends it.
+func (m *screen) foreground(args []string, file string) *exec.Cmd {
+	cmd := exec.Command(args[0], append(args[1:], file)...) //nolint:noctx // ended by the person
+	if m.opts.Input == nil && term.IsTerminal(int(os.Stdin.Fd())) {
+		cmd.Stdin = os.Stdin // itself; a reader around it would become a pipe
+	}
+	return cmd
 }

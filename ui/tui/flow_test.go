@@ -210,10 +210,13 @@ func TestI01RawKeys(t *testing.T) {
 	text := strings.Repeat("a line of raw keys\r", 500)
 	term.typed(text)
 	term.shows("lines #1]")
-	if sent, _, _ := chat.snapshot(); len(sent) > 1 {
-		t.Fatalf("%d messages sent before Enter", len(sent)-1)
-	}
-	time.Sleep(100 * time.Millisecond) // a person takes longer than a burst lasts
+	term.until("all of it as a draft", func() bool {
+		sent, _, k := chat.snapshot()
+		if len(sent) > 1 {
+			t.Fatalf("%d messages sent before Enter", len(sent)-1)
+		}
+		return k.draft == strings.ReplaceAll(text, "\r", "\n")
+	})
 	term.typed("<enter>")
 	term.until("the text", chat.hasSent("a script's message", strings.ReplaceAll(text, "\r", "\n")))
 }

@@ -100,18 +100,31 @@ func (m *screen) globalKey(a keymap.Action) tea.Cmd {
 
 // composerKey takes a key while one writes.
 func (m *screen) composerKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	burst, took := m.composer.Burst(msg, m.typedAt())
+	burst, took := m.composer.Burst(msg, m.typedAt(), m.pasting())
 	if took {
 		m.stale = false // nothing of it is shown before the burst ends
 		return burst, true
 	}
+	cmd, ok := m.writtenKey(msg)
+	return tea.Batch(burst, cmd), ok
+}
+
+// writtenKey takes a key that is no part of a paste.
+func (m *screen) writtenKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if cmd, ok := m.suggestKey(msg); ok {
-		return tea.Batch(burst, cmd), true
+		return cmd, true
 	}
 	if cmd, ok := m.writingKey(msg); ok {
-		return tea.Batch(burst, cmd), true
+		return cmd, true
 	}
-	return burst, m.composer.Key(msg)
+	return nil, m.composer.Key(msg)
+}
+
+// enterHeld does what an Enter does that had to wait until it was sure that nothing follows it.
+func (m *screen) enterHeld() tea.Cmd {
+	m.stale = true
+	cmd, _ := m.writtenKey(tea.KeyPressMsg{Code: tea.KeyEnter})
+	return cmd
 }
 
 // writingKey takes the keys of the composer that do more than edit.

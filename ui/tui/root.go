@@ -85,7 +85,9 @@ func runWith(ctx context.Context, o Options, running func(*screen, *tea.Program)
 	defer cancel()
 	t := &tasks{ctx: ctx}
 	m := newScreen(o, t)
-	program := tea.NewProgram(m, o.programOptions()...)
+	came := &arrivals{}
+	m.pasting = came.pasting.Load
+	program := tea.NewProgram(m, o.programOptions(came)...)
 	m.abort = func() { t.goes(program.Quit) }
 	m.clock = newFrameClock(program, o.FPS)
 	running(m, program)
@@ -150,10 +152,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) programOptions() []tea.ProgramOption {
+func (o Options) programOptions(came *arrivals) []tea.ProgramOption {
 	opts := []tea.ProgramOption{tea.WithFPS(o.FPS), tea.WithoutSignalHandler()}
-	if o.Input != nil {
-		opts = append(opts, tea.WithInput(o.Input))
+	if in := came.terminal(o); in != nil {
+		opts = append(opts, tea.WithInput(in))
 	}
 	if o.Output != nil {
 		opts = append(opts, tea.WithOutput(o.Output))
@@ -238,12 +240,14 @@ type screen struct {
 	beat      int // picture of the spinner
 	// typedAt is the clock of keys, which tells a burst from typing.
 	typedAt func() time.Time
+	// pasting says whether what was read last belongs to a paste that the terminal did not mark.
+	pasting func() bool
 }
 
 func newScreen(o Options, t *tasks) *screen {
 	s := style.New(o.Theme, style.Options{NoColor: o.NoColor, ASCII: o.ASCII, ReducedMotion: o.ReducedMotion})
 	m := &screen{
-		opts: o, tasks: t, keys: o.Keys, style: s, theme: o.Theme, stale: true, panelOpen: true, typedAt: time.Now,
+		opts: o, tasks: t, keys: o.Keys, style: s, theme: o.Theme, stale: true, panelOpen: true, typedAt: time.Now, pasting: func() bool { return false },
 		composer: composer.New(s, o.Keys), transcript: transcript.New(s),
 		panel: panel.New(s, o.Keys), picker: picker.NewModel(s, o.Keys),
 	}
@@ -303,7 +307,7 @@ func (m *screen) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
 	case dialogMsg:
 		return m, msg.apply(m)
 	case composer.Entered:
-		return m, tea.Batch(m.send(), m.afterKey())
+		return m, tea.Batch(m.enterHeld(), m.afterKey())
 	}
 	return m, m.others(msg)
 }

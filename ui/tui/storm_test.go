@@ -167,7 +167,7 @@ func randomWalk(t *testing.T, rnd *rand.Rand) {
 	o := Options{Backend: b, Chat: chat, Theme: theme, Now: func() time.Time { return now }, ASCII: rnd.IntN(2) == 0}.withDefaults()
 	tk := &tasks{ctx: t.Context()}
 	m := newScreen(o, tk)
-	m.typedAt = func() time.Time { now = now.Add(20 * time.Millisecond); return now }
+	m.typedAt = func() time.Time { now = now.Add(time.Second); return now }
 	m.adopt(chat)
 	keys := []string{"enter", "tab", "esc", "up", "down", "left", "right", "ctrl+t", "ctrl+o", "ctrl+c", "ctrl+r", "ctrl+j", "ctrl+u", "shift+tab",
 		"pgup", "pgdown", "a", "y", "n", "r", "v", "b", "e", "/", "?", "[", "]", "j", "k", "h", "l", "x", "f", ".", "1", "2", "3", "4", "漢", "G", "g", " ", "ctrl+x", "ctrl+p",
@@ -377,7 +377,7 @@ func loaded(b *testing.B) *screen {
 	}
 	m := newScreen(Options{Backend: backend, Chat: chat, Theme: theme}.withDefaults(), &tasks{ctx: b.Context()})
 	at := epoch
-	m.typedAt = func() time.Time { at = at.Add(50 * time.Millisecond); return at }
+	m.typedAt = func() time.Time { at = at.Add(time.Second); return at }
 	m.adopt(chat)
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	m.Update(m.loadShown(0)())

@@ -113,7 +113,8 @@ func start(t *testing.T, w, h int, o Options) *terminal {
 	t.Helper()
 	return startWith(t, w, h, o, func(m *screen) {
 		at := epoch
-		m.typedAt = func() time.Time { at = at.Add(50 * time.Millisecond); return at }
+		m.typedAt = func() time.Time { at = at.Add(time.Second); return at }
+		m.pasting = func() bool { return false }
 	})
 }
 

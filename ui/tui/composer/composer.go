@@ -142,7 +142,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		}
 		m.Paste(msg.Content)
 	case burstOver:
-		return m.endBurst(msg.tag)
+		return m.endBurst(msg)
 	}
 	return nil
 }

@@ -244,7 +244,7 @@ func TestI01RawBurst(t *testing.T) {
 		value   string
 		entered bool
 	}
-	run := func(text string, gap time.Duration) (r result) {
+	run := func(text string, gap time.Duration, pasted bool) (r result) {
 		m := fresh(80)
 		now := time.Unix(0, 0)
 		var cmds []tea.Cmd
@@ -256,7 +256,7 @@ func TestI01RawBurst(t *testing.T) {
 			case '\n':
 				msg = tea.KeyPressMsg{Code: 'j', Mod: tea.ModCtrl}
 			}
-			cmd, took := m.Burst(msg, now)
+			cmd, took := m.Burst(msg, now, pasted)
 			if cmd != nil {
 				cmds = append(cmds, cmd)
 			}
@@ -284,16 +284,19 @@ func TestI01RawBurst(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		gap        time.Duration
+		pasted     bool
 		want       result
 	}{
-		{"many lines", long, time.Microsecond, result{strings.ReplaceAll(long, "\r", "\n"), false}},
-		{"CRLF", "one\r\ntwo\r\n", time.Microsecond, result{"one\ntwo\n", false}},
-		{"two lines", "one\rtwo", time.Microsecond, result{"one\ntwo", false}},
-		{"a script's message and Enter", "hello\r", time.Microsecond, result{"hello", true}},
-		{"a script's long message and Enter", strings.Repeat("word ", 20) + "\r", time.Microsecond, result{strings.Repeat("word ", 20), true}},
-		{"a person", "hello\r", 50 * time.Millisecond, result{"hello", true}},
+		{"many lines", long, time.Microsecond, false, result{strings.ReplaceAll(long, "\r", "\n"), false}},
+		{"CRLF", "one\r\ntwo\r\n", time.Microsecond, false, result{"one\ntwo\n", false}},
+		{"two lines", "one\rtwo", time.Microsecond, false, result{"one\ntwo", false}},
+		{"a script's message and Enter", "hello\r", time.Microsecond, false, result{"hello", true}},
+		{"a script's long message and Enter", strings.Repeat("word ", 20) + "\r", time.Microsecond, false, result{strings.Repeat("word ", 20), true}},
+		{"many lines, handled slowly", long, time.Second, true, result{strings.ReplaceAll(long, "\r", "\n"), false}},
+		{"one line and its end, known to be pasted", "one\r", time.Second, true, result{"one\n", false}},
+		{"a person", "hello\r", 50 * time.Millisecond, false, result{"hello", true}},
 	} {
-		if got := run(c.text, c.gap); got != c.want {
+		if got := run(c.text, c.gap, c.pasted); got != c.want {
 			t.Errorf("%s: got %.40q %v, want %.40q %v", c.name, got.value, got.entered, c.want.value, c.want.entered)
 		}
 	}
