@@ -51,6 +51,21 @@ func Format(d *Document) (string, error) {
 	return b.String(), verify(d, b.String())
 }
 
+// FormatHeaders prints tools without their bodies, for lists of what there is. Unlike [Format]'s,
+// the text may say less than the tools: of a parameter it has name and description.
+func FormatHeaders(tools []*Tool) (string, error) {
+	var b strings.Builder
+	for i, t := range tools {
+		if i > 0 {
+			b.WriteString("\n---\n")
+		}
+		if err := printHeader(&b, t, nil); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
 // withMetadataBlocks returns the document with a text block behind each tool for every value of
 // several lines that no text block gives it yet: a directive cannot hold it.
 func withMetadataBlocks(d *Document) *Document {

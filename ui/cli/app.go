@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -69,6 +70,8 @@ type app struct {
 	transport func() *http.Transport
 
 	closers []func() error
+	// opened is the id of the chat that was opened last.
+	opened atomic.Pointer[string]
 
 	mu       sync.Mutex // guards the fields below, and credsNote
 	listener func(line string)
@@ -113,12 +116,20 @@ func openApp(ctx context.Context, io streams, f *flags) (*app, error) {
 		return nil, errors.Join(usageError{err}, a.close())
 	}
 	a.builtins = sys.NewRegistry()
-	a.stdin = sync.OnceValues(func() ([]byte, error) { return goio.ReadAll(io.in) })
+	a.stdin = sync.OnceValues(func() ([]byte, error) {
+		if io.source != nil {
+			return io.source, nil
+		}
+		return goio.ReadAll(io.in)
+	})
 	a.models = model.NewRegistry(openai.New(), anthropic.New(), openai.NewOllama(), offline.New())
 	if err := a.openStore(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	a.openCredentials(ctx)
+	if f.dumpState != "" {
+		a.closers = append(a.closers, func() error { return a.dumpState(context.WithoutCancel(ctx)) })
+	}
 	return a, nil
 }
 
@@ -466,6 +477,7 @@ type asker interface {
 // openSession opens the session of a journal with everything around it.
 func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monitor.Hub, ask asker) (*agent.Session, error) {
 	row := journal.Session()
+	a.opened.Store(&row.ID)
 	if a.f.baseURL != "" && row.BaseURL != a.f.baseURL {
 		row.BaseURL = a.f.baseURL
 		if err := journal.SaveSession(ctx, row); err != nil {

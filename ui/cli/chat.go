@@ -24,7 +24,7 @@ func chat(ctx context.Context, io streams, f *flags, ref, message string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	if isTerminal(io.in) {
+	if io.source == nil && isTerminal(io.in) {
 		a.stdin = nil
 	}
 	name := firstSet(f.theme, a.cfg.Theme)

@@ -26,7 +26,9 @@ var version = ""
 
 // streams are the three streams of the process and what is known of its surroundings.
 type streams struct {
-	in     io.Reader
+	in io.Reader
+	// source is the program that "-" means; nil: it is read from in.
+	source []byte
 	out    io.Writer
 	err    io.Writer
 	getenv func(string) string
@@ -85,7 +87,7 @@ func newRoot(io streams) *cobra.Command {
 	fs.BoolVar(&f.ascii, "ascii", false, "no box characters")
 	fs.BoolVar(&f.plain, "plain", false, "a chat in lines, without a screen: for screen readers, dumb terminals and pipes")
 	root.AddCommand(runCommand(io), sessionsCommand(io), historyCommand(io), toolsCommand(io), checkCommand(io), fmtCommand(io), parseCommand(io),
-		credentialsCommand(io), modelsCommand(io), jobsCommand(io), themesCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io), daemonCommand(io))
+		credentialsCommand(io), modelsCommand(io), jobsCommand(io), themesCommand(io), configCommand(io), doctorCommand(io), versionCommand(io), getenvCommand(io), evalCommand(io), daemonCommand(io))
 	root.AddCommand(recordCommands(io)...)
 	for _, cmd := range root.Commands() {
 		wrongUse(cmd)
@@ -132,6 +134,8 @@ func openChat(ctx context.Context, io streams, f *flags, args []string) error {
 		message = strings.Join(args, " ")
 	}
 	switch {
+	case f.listTools || f.listModels:
+		return list(ctx, io, f, args)
 	case f.message != "":
 		message, err := withPiped(io, strings.TrimSpace(f.message+" "+message), f.quiet)
 		if err != nil {
@@ -171,6 +175,9 @@ func runCommand(io streams) *cobra.Command {
 			}
 			if err := f.check(); err != nil {
 				return err
+			}
+			if f.listTools || f.listModels {
+				return list(cmd.Context(), io, &f, args)
 			}
 			if f.message != "" {
 				message, err := withPiped(io, f.message, f.quiet)

@@ -108,25 +108,28 @@ func modelsCommand(io streams) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{Use: "models [PROVIDER…]", Short: "List the models of the providers that can be asked", Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error {
-				for _, p := range a.models.Providers() {
-					if len(args) > 0 && !slices.Contains(args, p.Name()) {
-						continue
-					}
-					models, err := a.listModels(ctx, p)
-					if err != nil {
-						fmt.Fprintf(a.io.err, "%s: %s\n", p.Name(), text.Clean(strings.TrimPrefix(err.Error(), p.Name()+": ")))
-						continue
-					}
-					for _, m := range models {
-						fmt.Fprintf(a.io.out, "%s/%s\n", p.Name(), text.Line(m))
-					}
-				}
-				return nil
-			})
+			return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return a.printModels(ctx, args) })
 		}}
 	f.common(cmd.Flags())
 	return cmd
+}
+
+// printModels lists the models of the named providers, of all without a name.
+func (a *app) printModels(ctx context.Context, providers []string) error {
+	for _, p := range a.models.Providers() {
+		if len(providers) > 0 && !slices.Contains(providers, p.Name()) {
+			continue
+		}
+		models, err := a.listModels(ctx, p)
+		if err != nil {
+			fmt.Fprintf(a.io.err, "%s: %s\n", p.Name(), text.Clean(strings.TrimPrefix(err.Error(), p.Name()+": ")))
+			continue
+		}
+		for _, m := range models {
+			fmt.Fprintf(a.io.out, "%s/%s\n", p.Name(), text.Line(m))
+		}
+	}
+	return nil
 }
 
 // listModels asks a provider for its models; one whose key is missing is not asked.

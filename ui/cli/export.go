@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -43,25 +42,28 @@ type exported struct {
 	Calls    []record.Call    `json:"calls"`
 }
 
-func exportSession(ctx context.Context, a *app, row record.Session, format string) error {
+// exported reads a chat.
+func (a *app) exported(ctx context.Context, row record.Session) (exported, error) {
 	messages, err := a.allShown(ctx, row.ID)
 	if err != nil {
-		return err
+		return exported{}, err
 	}
 	calls, err := a.store.TurnCalls(ctx, row.ID, 1, row.Turns)
+	return exported{row, messages, calls}, err
+}
+
+func exportSession(ctx context.Context, a *app, row record.Session, format string) error {
+	chat, err := a.exported(ctx, row)
 	if err != nil {
 		return err
 	}
 	switch format {
 	case "json":
-		enc := json.NewEncoder(a.io.out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(exported{row, messages, calls})
+		return printJSON(a.io.out, chat)
 	case "markdown", "md":
-		return exportMarkdown(a, row, messages, calls)
+		return exportMarkdown(a, row, chat.Messages, chat.Calls)
 	case "html":
-		return exportHTML(ctx, a, export.Chat{Session: row, Program: programName(row.Program), Messages: messages, Calls: calls})
+		return exportHTML(ctx, a, export.Chat{Session: row, Program: programName(row.Program), Messages: chat.Messages, Calls: chat.Calls})
 	}
 	return usagef("--format %q: it must be markdown, json or html", format)
 }

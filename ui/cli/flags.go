@@ -46,6 +46,9 @@ type flags struct {
 	systemTools string // --system-tools-dir
 	chatState   string // --chat-state: a file, a state, a response, or null
 	saveState   string // --save-chat-state-file: a file, or - for stdout
+	dumpState   string // --dump-state: a file
+	listTools   bool   // --list-tools
+	listModels  bool   // --list-models
 
 	// update takes the repositories that a program refers to anew (check --update).
 	update bool
@@ -77,11 +80,7 @@ func (f *flags) common(fs *pflag.FlagSet) {
 // may pass them to any command, but not shown.
 func (f *flags) stored(fs *pflag.FlagSet) {
 	f.common(fs)
-	for _, name := range []string{"model", "base-url", "sequential", "workspace", "sub-tool", "credential-context", "credential-override", "ports"} {
-		if err := fs.MarkHidden(name); err != nil {
-			panic(err) // a flag that was just added
-		}
-	}
+	hide(fs, []string{"model", "base-url", "sequential", "workspace", "sub-tool", "credential-context", "credential-override", "ports"})
 }
 
 // approvals adds the flags about what may run.
@@ -102,6 +101,7 @@ func (f *flags) headless(fs *pflag.FlagSet) {
 	fs.StringVar(&f.onInterrupted, "on-interrupted", "report", "what becomes of calls that a crash cut off: `WHAT` is rerun, report or fail")
 	fs.StringVar(&f.chatState, "chat-state", "", "go on from this chat state: a `FILE`, the JSON itself, or null to begin")
 	fs.StringVar(&f.saveState, "save-chat-state-file", "", "keep the chat state in `FILE` after the turn; - prints the response with it")
+	f.gptscriptRun(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on stderr")
 	fs.StringVar(&f.eventsTo, "events-stream-to", "", "append every event to `FILE`, or fd://N")
 }

@@ -48,7 +48,19 @@ func (f *flags) gptscript(fs *pflag.FlagSet) {
 		}
 		hidden = append(hidden, name)
 	}
-	for _, name := range hidden {
+	hide(fs, hidden)
+}
+
+// gptscriptRun adds those of them that belong to commands which run a program.
+func (f *flags) gptscriptRun(fs *pflag.FlagSet) {
+	fs.StringVar(&f.dumpState, "dump-state", "", "write the whole chat as JSON to `FILE` at the end")
+	fs.BoolVar(&f.listTools, "list-tools", false, "print the tools of the program, or the built-in ones, without their bodies")
+	fs.BoolVar(&f.listModels, "list-models", false, "the same as parley models")
+	hide(fs, []string{"dump-state", "list-tools", "list-models"})
+}
+
+func hide(fs *pflag.FlagSet, names []string) {
+	for _, name := range names {
 		if err := fs.MarkHidden(name); err != nil {
 			panic(err) // a flag that was just added
 		}
@@ -60,7 +72,7 @@ func (f *flags) gptscript(fs *pflag.FlagSet) {
 var fromVariables = []string{
 	"quiet", "chdir", "sub-tool", "chat-state", "save-chat-state-file", "force-sequential", "workspace",
 	"events-stream-to", "default-model", "default-model-provider", "credential-context", "credential-override",
-	"ports", "system-tools-dir", "github-enterprise-hostname", "input", "debug",
+	"ports", "system-tools-dir", "github-enterprise-hostname", "input", "debug", "dump-state",
 }
 
 // fromEnvironment sets flags from GPTScript's variables.

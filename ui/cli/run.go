@@ -168,6 +168,13 @@ func (h *headless) create(ctx context.Context, ref string) (agent.Journal, error
 // offlineModel is the model inside the binary.
 const offlineModel = "offline/parley"
 
+// heading sets input and result off from what else a terminal shows (9.1).
+func (h *headless) heading(text string) {
+	if !h.a.f.quiet && isTerminal(h.a.io.out) {
+		fmt.Fprintln(h.console.writer(h.a.io.err), "\n"+text)
+	}
+}
+
 func (h *headless) say(text string) {
 	if !h.a.f.quiet {
 		fmt.Fprintln(h.a.io.err, "· "+text)
@@ -179,6 +186,9 @@ func (h *headless) run(ctx context.Context, input string) (err error) {
 	watched, err := h.watch(ctx)
 	if err != nil {
 		return errors.Join(err, h.session.Close())
+	}
+	if input != "" {
+		h.heading("INPUT:\n\n" + text.Clean(input) + "\n")
 	}
 	stop := onSignal(h.session.Interrupt, os.Interrupt, syscall.SIGTERM)
 	resp, turnErr := h.turn(ctx, input)
@@ -364,6 +374,7 @@ func (h *headless) print(resp agent.Response, row record.Session, turn record.Tu
 	if !strings.HasSuffix(reply, "\n") {
 		reply += "\n"
 	}
+	h.heading("OUTPUT:\n")
 	_, werr := fmt.Fprint(out, reply)
 	return werr
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,6 +92,28 @@ func (h *headless) exportState(ctx context.Context, turnErr error) (json.RawMess
 		return nil, nil
 	}
 	return state, writeFile(path, append(state, '\n'))
+}
+
+// dumpState writes the chat that was opened last, its messages and calls, to the file of
+// --dump-state.
+func (a *app) dumpState(ctx context.Context) error {
+	id := a.opened.Load()
+	if id == nil {
+		return nil
+	}
+	row, err := a.store.Session(ctx, *id)
+	if err != nil {
+		return fmt.Errorf("write the chat to %s: %w", a.f.dumpState, err)
+	}
+	chat, err := a.exported(ctx, row)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := printJSON(&out, chat); err != nil {
+		return err
+	}
+	return writeFile(expand(a.paths.dir, a.f.dumpState), out.Bytes())
 }
 
 // printState prints the response with its state.
