@@ -91,7 +91,7 @@ func (c *call) decidedEarlier(tc *toolrt.Call, basis string) (toolrt.Decision, b
 	if c.runningServer() {
 		return toolrt.Decision{Allow: true, By: "safe", Reason: "the server runs already: it is asked for its tools", At: t.s.now()}, true
 	}
-	if entry, begun := t.recorded[c.executionKey()]; begun && c.state.Category != categoryCredential {
+	if entry, begun := t.recorded[c.executionKey()]; begun && !passing(c.state.Category) {
 		return toolrt.Decision{Allow: true, By: "user", Scope: "once", Reason: "it had begun before the program ended",
 			Arguments: c.begunWith(entry, tc)}, true
 	}

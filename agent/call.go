@@ -352,6 +352,9 @@ func (c *call) prepareRound(ctx context.Context, input *string) error {
 	if err := c.expand(ctx); err != nil {
 		return err
 	}
+	if err := c.reachProvider(ctx); err != nil {
+		return err
+	}
 	text := c.state.Start
 	if input != nil {
 		text = *input

@@ -388,6 +388,9 @@ func (t *turn) modelFor(tool *program.Tool) (model.Model, error) {
 	if tool.ModelName == "" {
 		return t.model, nil
 	}
+	if ref, ok := t.program().Provider(tool); ok {
+		return t.providerModel(tool, ref)
+	}
 	m, err := t.s.openModel(tool.ModelName, t.model)
 	if err != nil {
 		return nil, fmt.Errorf("open model of %s: %w", toolName(tool), err)

@@ -37,7 +37,7 @@ func (c *call) daemonOf() (*program.Tool, error) {
 }
 
 // webTool is the runtime's tool of an HTTP tool, or of a daemon's own input.
-func (c *call) webTool(flags toolrt.Flags) toolrt.Tool {
+func (c *call) webTool(flags toolrt.Flags) *web.Tool {
 	t := c.tool
 	_, _, _, timeout := t.Flags()
 	tool := &web.Tool{Name: t.Name, Description: t.Description, URL: t.Interpreter(), Params: t.Arguments,

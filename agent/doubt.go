@@ -40,7 +40,7 @@ func (s *Session) inDoubt(ctx context.Context) ([]OpenCall, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o.Call.Category == categoryCredential {
+		if passing(o.Call.Category) {
 			continue // its result is not in the record: it is fetched again in any case
 		}
 		open = append(open, o)

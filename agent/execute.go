@@ -214,8 +214,9 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 		run = func(context.Context) *toolrt.Outcome { return o }
 	}
 	// A credential is asked for again: what it came to is not in the record.
+	// A server is started again: it ended with its parley.
 	repeatable := exec.Spec.Flags.ReadOnly || exec.Spec.Flags.Idempotent || sys.Safe(exec.Spec.Name) ||
-		c.state.Category == categoryCredential
+		passing(c.state.Category)
 	if !t.recorded[key].Finished || t.played != nil {
 		c.starts(exec)
 	}
@@ -316,16 +317,22 @@ func (c *call) starts(exec toolrt.Execution) {
 }
 
 // executionKey is the key of the call's next execution. What a credential tool gave is not in the
-// record, so its execution is never taken from there: it gets the next free key.
+// record, and the server of a model's provider has ended, so their executions are never taken from
+// there: they get the next free key.
 func (c *call) executionKey() record.Key {
 	key := record.Key{Turn: c.t.row.Number, Path: c.path, Ordinal: c.runs}
-	for c.state.Category == categoryCredential {
+	for passing(c.state.Category) {
 		if _, ok := c.t.recorded[key]; !ok {
 			break
 		}
 		key.Ordinal++
 	}
 	return key
+}
+
+// passing reports whether what calls of the category come to lasts no longer than the process.
+func passing(category string) bool {
+	return category == categoryCredential || category == categoryProvider
 }
 
 // settled returns the outcome of an execution in doubt that a person has answered for, or that is

@@ -29,6 +29,7 @@ func (c *call) inner(ctx context.Context, letter string, round, index int, ref p
 	if out.Final == nil {
 		what := map[string]string{categoryContext: "context tool [%s] can not result in a continuation",
 			categoryCredential: "credential tool [%s] can not result in a continuation",
+			categoryProvider:   "provider tool [%s] can not result in a continuation",
 			categoryInput:      "input tool [%s] can not result in a chat continuation",
 			categoryOutput:     "output tool [%s] can not result in a chat continuation"}[category]
 		return "", fmt.Errorf("invalid state: "+what, ref.Reference)

@@ -235,7 +235,7 @@ func (p *played) compareEnd(resp Response, err error) *Difference {
 	}
 	for _, e := range p.turn.recorded {
 		c := p.calls[e.Key.Path]
-		if (e.Kind == record.EntryCompletion || e.Kind == record.EntryExecution && c.Category != categoryCredential) && !p.taken[e.Key] {
+		if (e.Kind == record.EntryCompletion || e.Kind == record.EntryExecution && !passing(c.Category)) && !p.taken[e.Key] {
 			return &Difference{Turn: p.row.Number, Path: e.Key.Path, Kind: e.Kind, Label: c.Label, Tool: c.Tool,
 				What: "is on record and is not made now", Recorded: string(e.Request)}
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +48,9 @@ type Options struct {
 	Program func(ctx context.Context) (*program.Program, error)
 	// OpenModel opens a model; a ref without provider goes to the given one.
 	OpenModel func(ref, provider string) (model.Model, error)
+	// OpenVia opens a model whose provider is a tool of the program (4.9): through wraps what carries
+	// its requests, which have yet to get host and port. Nil: such models cannot be opened.
+	OpenVia func(name string, through func(next http.RoundTripper) http.RoundTripper) (model.Model, error)
 	// Builtins are the tools that programs use by name; nil means parley's own.
 	Builtins *toolrt.Registry
 	Policy   *approval.Policy
@@ -184,10 +188,11 @@ type Session struct {
 	nextRule      int
 	waits         int // questions open
 	past          []pastCall
-	recalled      bool            // past has what earlier processes judged
-	noRoom        map[string]int  // failures to sum up a conversation, by call path
-	toldOnce      map[string]bool // what is said once in a session
-	refused       map[string]bool // tools of MCP servers that the person did not let start
+	recalled      bool                      // past has what earlier processes judged
+	noRoom        map[string]int            // failures to sum up a conversation, by call path
+	providers     map[string]providerServer // that are tools, by their ids
+	toldOnce      map[string]bool           // what is said once in a session
+	refused       map[string]bool           // tools of MCP servers that the person did not let start
 	hookRuns      map[hookKey]HookState
 	server        *promptServer // nil until a command could ask
 	closed        bool
@@ -211,7 +216,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	idle := make(chan struct{})
 	close(idle)
 	s := &Session{o: o, journal: o.Journal, policy: o.Policy, idle: idle, model: o.Journal.Session().Model,
-		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{}, toldOnce: map[string]bool{}, refused: map[string]bool{}, hookRuns: map[hookKey]HookState{},
+		texts: map[string]bool{}, conversations: map[string]*conversation{}, rules: map[int]func(){}, noRoom: map[string]int{}, toldOnce: map[string]bool{}, providers: map[string]providerServer{}, refused: map[string]bool{}, hookRuns: map[hookKey]HookState{},
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
 	s.daemons = command.NewDaemons(o.Daemons)
 	s.mcp = mcp.New(mcp.Options{Settings: o.Servers, Changed: func() { s.emit(monitor.Event{Type: monitor.ServersChanged}) }, Version: o.Version, Log: o.Log})

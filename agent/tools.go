@@ -36,6 +36,9 @@ func (c *call) runtimeTool() (toolrt.Tool, error) {
 			Flags: flags, Abort: c.parent == nil, Requirements: t.MetaData[requirements], Cache: c.t.s.cacheFor(t),
 			Debug: c.t.s.o.Debug}, c}, nil
 	case program.KindHTTP, program.KindDaemon:
+		if t.Kind() == program.KindDaemon && c.state.Category == categoryProvider {
+			return providerStart{c.webTool(flags), c}, nil
+		}
 		return c.webTool(flags), nil
 	case program.KindOpenAPI:
 		return c.operation(flags, timeout)

@@ -100,12 +100,17 @@ type usage struct {
 
 // usages lists the references of a tool that are linked, in order.
 func usages(t *Tool) []usage {
+	var providers []string
+	if ref := t.providerRef(); ref != "" {
+		providers = []string{ref}
+	}
 	return []usage{
 		{names: t.Tools}, {names: t.Agents}, {names: t.Export},
 		{names: t.ExportContext, mapsArgs: true}, {names: t.Context, mapsArgs: true},
 		{names: t.Credentials, credential: true}, {names: t.ExportCredentials, credential: true},
 		{names: t.InputFilters, mapsArgs: true}, {names: t.ExportInputFilters, mapsArgs: true},
 		{names: t.OutputFilters, mapsArgs: true}, {names: t.ExportOutputFilters, mapsArgs: true},
+		{names: providers},
 	}
 }
 
@@ -131,7 +136,11 @@ func (l *loader) linkTool(ctx context.Context, p pending) {
 			}
 			if err := l.linkReference(ctx, p, text, u); err != nil {
 				broken[text] = true
-				l.failReference(p.src, p.src.doc.at(t, text), text, err)
+				at := p.src.doc.at(t, text)
+				if text == t.providerRef() {
+					at = p.src.doc.mark(t, "modelName")
+				}
+				l.failReference(p.src, at, text, err)
 			}
 		}
 	}

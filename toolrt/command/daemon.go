@@ -141,6 +141,14 @@ func (d *Daemons) Endpoint(ctx context.Context, of Daemon, environ, confine []st
 	return r.Endpoint, nil
 }
 
+// Running reports whether the daemon of that id has been started and has not ended.
+func (d *Daemons) Running(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.running[id]
+	return r != nil && !closed(r.ended)
+}
+
 // find returns the running daemon, or a new one.
 func (d *Daemons) find(of Daemon, environ, confine []string) (*runningDaemon, error) {
 	d.mu.Lock()

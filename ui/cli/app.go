@@ -499,7 +499,7 @@ func (a *app) openSession(ctx context.Context, journal agent.Journal, hub *monit
 	limits := a.cfg.policy()
 	limits.Sequential = a.f.sequential
 	o := agent.Options{
-		Journal: journal, Hub: hub, OpenModel: a.opener(row), Builtins: a.builtins, Policy: policy, Yes: a.f.yes,
+		Journal: journal, Hub: hub, OpenModel: a.opener(row), OpenVia: a.openVia, Builtins: a.builtins, Policy: policy, Yes: a.f.yes,
 		Program: func(ctx context.Context) (*program.Program, error) {
 			prg, _, err := a.loadProgram(ctx, row.Program, row.SubTool)
 			if err != nil {

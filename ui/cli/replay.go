@@ -131,7 +131,7 @@ func (a *app) replayOptions(row record.Session, hub *monitor.Hub) agent.Options 
 	limits := a.cfg.policy()
 	limits.Sequential = a.f.sequential
 	return agent.Options{
-		Hub: hub, OpenModel: a.opener(row), Builtins: a.builtins, Policy: approval.New(row.Dir, row.Workspace, approval.ModeAsk),
+		Hub: hub, OpenModel: a.opener(row), OpenVia: a.openVia, Builtins: a.builtins, Policy: approval.New(row.Dir, row.Workspace, approval.ModeAsk),
 		Program: func(ctx context.Context) (*program.Program, error) {
 			prg, _, err := a.loadProgram(ctx, row.Program, row.SubTool)
 			return prg, err
