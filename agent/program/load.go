@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,7 +68,9 @@ func Load(ctx context.Context, ref string, o Options) (*Program, []Warning, erro
 		sel = o.SubTool
 	}
 	if sel == "" {
-		if t := l.builtin(target); t != nil {
+		if t := l.builtin(target); t != nil && t.Kind() == KindMCPServer {
+			return l.loadText(ctx, target, stdinLocation, []byte(serverEntry(target, t.ID == target)))
+		} else if t != nil {
 			return l.link(ctx, target, []*Tool{t}, nil)
 		}
 	}
@@ -116,6 +119,11 @@ func (l *loader) loadText(ctx context.Context, name, location string, data []byt
 // start links from the selected tool of the program's first source.
 func (l *loader) start(ctx context.Context, name string, src *source, sel string) (*Program, []Warning, error) {
 	tools := src.selected(sel)
+	if len(tools) > 0 && tools[0].Kind() == KindMCPServer {
+		tools = []*Tool{src.entryFor(cmp.Or(tools[0].Name, src.location), true)}
+	} else if len(tools) == 0 && len(src.servers()) > 0 && !isGlob(sel) {
+		tools = []*Tool{src.entryFor(sel, false)} // a tool of one of them, perhaps
+	}
 	switch {
 	case len(tools) > 0:
 	case src.bad:

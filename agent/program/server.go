@@ -23,6 +23,26 @@ func (s *source) servers() []*Tool {
 	return servers
 }
 
+// serverEntry is the text of the entry of a program that is an MCP server, or one of its tools: a
+// chat with the server's tools, or a call of the tool.
+func serverEntry(name string, whole bool) string {
+	if whole {
+		return "Tools: " + name + "\nChat: true\n"
+	}
+	return "Tools: " + name + "\n\n" + callPrefix + " " + name + "\n"
+}
+
+// entryFor returns that entry for a server of the source, or for a tool of one.
+func (s *source) entryFor(name string, whole bool) *Tool {
+	t := &Tool{ID: s.location + ":" + name + ":entry", Tools: []string{name}, Source: Source{Location: s.location}, WorkingDir: s.absDir, Chat: whole}
+	if whole {
+		t.Name = name
+	} else {
+		t.Instructions = callPrefix + " " + name
+	}
+	return t
+}
+
 // Servers returns the MCP servers whose tools a tool uses or may use: those it refers to in whatever
 // role, and those that what it uses shares. They are in the order of their ids, and not asked yet: a
 // server that [Program.WithServer] has replaced is no more among them.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	goio "io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,7 @@ func listTools(ctx context.Context, a *app, args []string, asJSON bool) error {
 		}
 		entry := prg.EntryAgent()
 		for _, server := range prg.Servers(entry) {
-			unasked = append(unasked, fmt.Sprintf("%-24s an MCP server: its tools are known once it runs", text.Line(server.Name)))
+			unasked = append(unasked, fmt.Sprintf("%-24s an MCP server: its tools are known once it runs", text.Line(firstSet(server.Name, filepath.Base(server.Source.Location)))))
 		}
 		for _, o := range prg.Offered(entry, prg.Agents(prg.Entry())) {
 			tools = append(tools, shownTool{o.Name, o.Tool.Description, o.Tool.Schema()})
