@@ -107,7 +107,11 @@ func (t *Tool) Preview(_ context.Context, call *toolrt.Call) (toolrt.Preview, er
 		p.Command += "\n" + t.Script
 	}
 	if text := Requirements(t.Interpreter, t.ToolDir, t.Requirements); text != "" && t.Cache != "" {
-		p.Command += "\n\nbefore its first run, in a virtual environment: pip install\n" + text
+		how := "in a virtual environment: pip install"
+		if isNode(t.Interpreter) {
+			how = "in the tool's folder: npm install"
+		}
+		p.Command += "\n\nbefore its first run, " + how + "\n" + text
 	}
 	return p, nil
 }

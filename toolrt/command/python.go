@@ -21,20 +21,33 @@ var requirementFiles = []string{"requirements-gptscript.txt", "requirements.txt"
 
 // isPython reports whether an interpreter line runs python by a bare name, found in PATH.
 func isPython(interpreter string) (program string, ok bool) {
+	program = firstWord(interpreter)
+	rest, ok := strings.CutPrefix(program, "python")
+	return program, ok && strings.Trim(rest, ".0123456789") == ""
+}
+
+// firstWord is the program of an interpreter line, behind env.
+func firstWord(interpreter string) string {
 	words := strings.Fields(interpreter)
 	if len(words) > 1 && (words[0] == "/usr/bin/env" || words[0] == "/bin/env") {
 		words = words[1:]
 	}
 	if len(words) == 0 {
-		return "", false
+		return ""
 	}
-	rest, ok := strings.CutPrefix(words[0], "python")
-	return words[0], ok && strings.Trim(rest, ".0123456789") == ""
+	return words[0]
 }
 
-// Requirements returns the Python packages that a tool needs before it can run, in pip's format: a
-// file beside it, else given, its metadata. "" means that it needs none, or is not run by python.
+// Requirements returns the packages that a tool needs before it can run: for Python in pip's format,
+// from a file beside it, else given, its metadata; for Node the package.json beside it. "" means that
+// it needs none, or is run by neither.
 func Requirements(interpreter, toolDir, given string) string {
+	if isNode(interpreter) {
+		if text, needs := nodePackages(toolDir); needs {
+			return text
+		}
+		return ""
+	}
 	if _, ok := isPython(interpreter); !ok {
 		return ""
 	}
@@ -54,23 +67,31 @@ func Requirements(interpreter, toolDir, given string) string {
 type venv struct {
 	program      string // "python3"
 	requirements string
-	toolDir      string
 	cache        string // folder of all environments
-	environ      []string
-	confine      []string // nil: not confined
-	noNetwork    bool
+	installer
+}
+
+// installer runs the programs that install packages.
+type installer struct {
+	toolDir   string
+	environ   []string
+	confine   []string // nil: not confined
+	noNetwork bool
 }
 
 // runtimeEnv returns the variables by which the tool's own python is found, nil if it needs none. It
 // makes the environment first if that is not there.
 func (t *Tool) runtimeEnv(ctx context.Context, environ, confine []string, noNetwork bool) ([]string, error) {
+	in := installer{toolDir: t.ToolDir, environ: environ, confine: confine, noNetwork: noNetwork}
+	if isNode(t.Interpreter) {
+		return t.nodeEnv(ctx, in)
+	}
 	text := Requirements(t.Interpreter, t.ToolDir, t.Requirements)
 	if text == "" || t.Cache == "" {
 		return nil, nil
 	}
 	program, _ := isPython(t.Interpreter)
-	v := venv{program: program, requirements: text, toolDir: t.ToolDir, cache: filepath.Join(t.Cache, "python"), environ: environ,
-		confine: confine, noNetwork: noNetwork}
+	v := venv{program: program, requirements: text, cache: filepath.Join(t.Cache, "python"), installer: in}
 	dir, err := v.find(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("install the requirements of tool %s: %w", t.Name, err)
@@ -196,13 +217,13 @@ func (v venv) hasPip(ctx context.Context) bool {
 
 // output runs a program beside the tool and returns what it printed to stdout. The error of one that
 // fails holds the end of all that it printed.
-func (v venv) output(ctx context.Context, program string, args ...string) (string, error) {
+func (in installer) output(ctx context.Context, program string, args ...string) (string, error) {
 	if !strings.ContainsAny(program, `/\`) {
-		program = findIn(program, v.environ)
+		program = findIn(program, in.environ)
 	}
 	var out strings.Builder
 	var all excerpt
-	res, err := Run(ctx, Process{Path: program, Args: args, Dir: v.toolDir, Env: v.environ, Confine: v.confine, NoNetwork: v.noNetwork,
+	res, err := Run(ctx, Process{Path: program, Args: args, Dir: in.toolDir, Env: in.environ, Confine: in.confine, NoNetwork: in.noNetwork,
 		Stdout: writerFunc(func(b []byte) { out.Write(b[:min(len(b), 4096)]); all.write(b) }),
 		Stderr: writerFunc(all.write)})
 	switch {
