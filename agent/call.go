@@ -236,8 +236,12 @@ func (c *call) begin(ctx context.Context, input string) (*callState, error) {
 	if err := c.credentials(ctx); err != nil {
 		return nil, err
 	}
-	if c.tool.Kind() == program.KindCall {
-		if err := c.becomeTarget(); err != nil {
+	if c.tool.Redirects() {
+		err := c.becomeTarget()
+		var wrong wrongOperation
+		if errors.As(err, &wrong) && c.parent != nil && c.state.Category == "" {
+			return c.result(wrong.Error(), true), nil // the model's to put right
+		} else if err != nil {
 			return nil, err
 		}
 	}

@@ -139,7 +139,7 @@ func (c *call) visible() []string {
 // plainCommand reports whether nothing but the command itself belongs to the call.
 func (c *call) plainCommand() bool {
 	p, t := c.t.program(), c.tool
-	return t.IsCommand() && t.Kind() != program.KindCall && c.reached() &&
+	return t.IsCommand() && !t.Redirects() && c.reached() &&
 		len(p.Contexts(t))+len(p.Credentials(t))+len(p.InputFilters(t))+len(p.OutputFilters(t)) == 0
 }
 
@@ -153,7 +153,7 @@ func (s *subCall) Spec() toolrt.Spec {
 // Prepare asks whether a command may run as soon as the batch begins, unless its input filters
 // have yet to say with what.
 func (s *subCall) Prepare(ctx context.Context) error {
-	if !s.call.tool.IsCommand() || len(s.call.t.program().InputFilters(s.call.tool)) > 0 || s.call.tool.Kind() == program.KindCall {
+	if !s.call.tool.IsCommand() || len(s.call.t.program().InputFilters(s.call.tool)) > 0 || s.call.tool.Redirects() {
 		return nil
 	}
 	tc, err := s.call.toolCall(s.st.Input)
@@ -274,11 +274,20 @@ func (c *call) otherAgents() []program.Reference {
 	return c.state.Group
 }
 
-// becomeTarget makes a #!sys.call call one of its target (6.9): the target runs in its place.
+// becomeTarget makes a #!sys.call call, or one that runs an operation, one of its target (6.9): the
+// target runs in its place.
 func (c *call) becomeTarget() error {
-	target, input, err := c.callTarget()
+	find := c.callTarget
+	if c.tool.OperationRun() {
+		find = c.operationTarget
+	}
+	target, input, err := find()
 	if err != nil {
 		return err
+	}
+	if c.tool.OperationRun() {
+		c.state.ToolName = target.Name // what is asked about, and what rules are for
+		c.row.Tool = c.name()
 	}
 	c.tool, c.state.ToolID, c.state.Start = target, target.ID, input
 	c.row.Agent, c.row.Chat, c.row.ToolID = target.IsPrompt(), target.Chat, target.ID

@@ -34,6 +34,9 @@ type Options struct {
 	// Remap replaces beginnings of references by local paths: "prefix=path,prefix2=path2" (2.4,
 	// GPTSCRIPT_TOOL_REMAP).
 	Remap string
+	// OperationCatalogue has OpenAPI documents give three tools in place of one for each operation: they
+	// list the operations, tell the schema of one, and run it (8.2).
+	OperationCatalogue bool
 	// DefaultModel is the model of prompt tools that name none; "" leaves them without.
 	DefaultModel string
 	// Repositories gets the repositories of references such as github.com/OWNER/REPO. Nil: they cannot

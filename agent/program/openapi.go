@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,7 +16,7 @@ const credentialTool = "sys.credential"
 // openAPIDocument makes the tools of an OpenAPI document: a nameless first one that shares one for
 // each operation (8.1). A text that turns out to be no such document is what it is without that
 // (1.1).
-func openAPIDocument(s *source) (*Document, error) {
+func openAPIDocument(s *source, asCatalogue bool) (*Document, error) {
 	origin := ""
 	if s.remote {
 		origin = s.location
@@ -31,13 +32,27 @@ func openAPIDocument(s *source) (*Document, error) {
 	}
 	entry := &Tool{Description: fmt.Sprintf("This is a tool set for the %s OpenAPI spec", api.Title), Source: Source{Location: s.location}}
 	doc := &Document{Nodes: []Node{{ToolNode: &ToolNode{Tool: entry}}}}
+	var operations []*Tool
 	for i, o := range api.Operations {
 		t, err := operationTool(o)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.location, err)
 		}
 		t.Source = Source{Location: s.location, LineNo: i + 1} // it has no line: its number (8.1)
+		operations = append(operations, t)
+	}
+	shared := operations
+	if asCatalogue {
+		entry.MetaData = map[string]string{catalogueKey: cmp.Or(api.Title, "API")}
+		if shared, err = catalogue(entry.MetaData[catalogueKey], operations); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.location, err)
+		}
+		operations = append(shared, operations...)
+	}
+	for _, t := range shared {
 		entry.Export = append(entry.Export, t.Name)
+	}
+	for _, t := range operations {
 		doc.Nodes = append(doc.Nodes, Node{ToolNode: &ToolNode{Tool: t}})
 	}
 	for _, remark := range api.Remarks {

@@ -44,6 +44,8 @@ type source struct {
 	byKey map[string]*Tool  // lower-case name → tool
 	ids   map[string]string // lower-case name → id, shared by all tools of the source
 	bad   bool              // has faults, which are reported
+
+	filtered map[string][]*Tool // selection → tools of a catalogue of operations
 }
 
 // String returns the source as messages name it: <dir>/<file>.

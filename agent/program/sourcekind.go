@@ -72,7 +72,7 @@ func (l *loader) addSource(key string, s *source) (*source, error) {
 	switch detect(s.name, s.data) {
 	case kindOpenAPI:
 		var err error
-		if s.doc, err = openAPIDocument(s); err != nil {
+		if s.doc, err = openAPIDocument(s, l.opts.OperationCatalogue); err != nil {
 			return nil, err
 		}
 	case kindText:
@@ -195,6 +195,8 @@ func (s *source) selected(sel string) []*Tool {
 	switch {
 	case sel == "":
 		return s.tools[:min(1, len(s.tools))]
+	case len(s.tools) > 0 && s.tools[0].MetaData[catalogueKey] != "":
+		return s.ofCatalogue(sel)
 	case !isGlob(sel):
 		if t := s.byKey[strings.ToLower(sel)]; t != nil {
 			return []*Tool{t}

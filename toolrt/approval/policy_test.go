@@ -370,11 +370,14 @@ func TestK05CredentialFileIsRefused(t *testing.T) {
 func TestA12Choices(t *testing.T) {
 	issue := Facts{Spec: toolrt.Spec{Name: "github.create_issue", Source: "openapi:github.json"},
 		Args: `{"owner":"acme","repo":"shop","title":"Login test uses real clock","body":"` + strings.Repeat("long ", 60) + `"}`}
+	local := Facts{Spec: toolrt.Spec{Name: "shop.item", Source: "openapi:shop.yaml"}, Args: `{"id":"7"}`,
+		Preview: toolrt.Preview{URL: "http://127.0.0.1/items/7"}}
 	for _, c := range []struct {
 		f    Facts
 		want string
 	}{
 		{issue, "github.create_issue(owner=acme, repo=shop) | github.create_issue"},
+		{local, "shop.item(id=7, host: http://127.0.0.1) | shop.item(host: http://127.0.0.1)"},
 		{exec("go test ./..."), "sys.exec(go test ./...) | sys.exec(go test **)"},
 		{exec("npm run build -- x"), "sys.exec(npm run build -- x) | sys.exec(npm run build **)"},
 		{exec("ls -la"), "sys.exec(ls -la) | sys.exec(ls **)"},

@@ -238,6 +238,9 @@ func (j *judge) toolChoices() []Choice {
 	with := func(label string, conds ...Condition) {
 		r := base
 		r.Args = conds
+		if hosts := j.privateHost(); !slices.ContainsFunc(conds, func(c Condition) bool { return c.Op == Host }) {
+			r.Args = slices.Concat(conds, hosts)
+		}
 		out = append(out, Choice{label, []Rule{r}})
 	}
 	switch {
@@ -263,6 +266,15 @@ func (j *judge) toolChoices() []Choice {
 		with(label)
 	}
 	return out
+}
+
+// privateHost is the condition that a rule for a call to a private address must have (A10), nil for
+// other calls.
+func (j *judge) privateHost() []Condition {
+	if len(j.hosts) != 1 || !j.hosts[0].private() || j.f.builtin() {
+		return nil
+	}
+	return []Condition{{Op: Host, Value: hostText(j.hosts[0])}}
 }
 
 func (j *judge) pathChoices(with func(string, ...Condition)) {

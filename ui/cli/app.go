@@ -392,7 +392,7 @@ func (a *app) loadProgram(ctx context.Context, ref, subTool string) (*program.Pr
 		stdin = bytes.NewReader(text)
 	}
 	o := program.Options{Dir: a.paths.dir, Stdin: stdin, Builtins: a.builtin, SubTool: subTool,
-		Remap: a.io.getenv("GPTSCRIPT_TOOL_REMAP")}
+		Remap: a.io.getenv("GPTSCRIPT_TOOL_REMAP"), OperationCatalogue: a.io.getenv("GPTSCRIPT_OPENAPI_REVAMP") == "true"}
 	a.addRepositories(&o)
 	if ref == "" {
 		o.EntryTools = a.serverRefs()
