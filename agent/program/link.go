@@ -42,7 +42,17 @@ type pending struct {
 // step is one reference on the way from the entry to a tool.
 type step struct {
 	parent *step
-	text   string // "failed linking x at f" or "failed resolving x from f"
+	ref    string
+	src    *source // that holds the reference
+	local  bool    // to a tool of the same file
+}
+
+// String returns the step as messages tell it.
+func (s *step) String() string {
+	if s.local {
+		return fmt.Sprintf("failed linking %s at %s", s.ref, s.src)
+	}
+	return fmt.Sprintf("failed resolving %s from %s", s.ref, s.src)
 }
 
 // maxSteps bounds how much of the way to a broken reference its message tells.
@@ -52,7 +62,7 @@ const maxSteps = 4
 func (s *step) trail() string {
 	var parts []string
 	for ; s != nil && len(parts) < maxSteps; s = s.parent {
-		parts = append(parts, s.text+": ")
+		parts = append(parts, s.String()+": ")
 	}
 	slices.Reverse(parts)
 	return strings.Join(parts, "")
@@ -163,11 +173,7 @@ func (l *loader) linkReference(ctx context.Context, p pending, text string, u us
 	if r.alias != "" && len(found.tools) > 1 {
 		return fmt.Errorf("can not combine 'as' syntax with wildcard: %s", text)
 	}
-	word := "failed resolving %s from %s"
-	if found.src == p.src {
-		word = "failed linking %s at %s"
-	}
-	via := &step{p.via, fmt.Sprintf(word, text, p.src)}
+	via := &step{parent: p.via, ref: text, src: p.src, local: found.src == p.src}
 	_, linked := p.tool.ToolMapping[text] // the same text in another list
 	for _, target := range found.tools {
 		link := Reference{Reference: r.nameMatch(target), ToolID: target.ID}
