@@ -293,7 +293,7 @@ func (c *call) approvalQuestion(ctx context.Context, tc *toolrt.Call, facts appr
 	spec := facts.Spec
 	c.shownQuestions++
 	q := ApprovalQuestion{ID: fmt.Sprintf("%d:%s:%d", t.row.Number, c.path, c.shownQuestions), Turn: t.row.Number, Path: c.path,
-		Label: c.state.Label, Agents: tc.Agents, Tool: spec.Name, Source: spec.Source, Category: c.state.Category,
+		Label: c.state.Label, Agents: tc.Agents, Own: c.parent.makesOwn(), Tool: spec.Name, Source: spec.Source, Category: c.state.Category,
 		Arguments: t.s.redact(maskArgs(facts.Args, spec.Secrets())), Script: t.s.redact(tc.Script), Preview: redactPreview(t.s, facts.Preview),
 		Dir: t.s.o.Dir, Sandbox: t.confinement(spec), Placed: func() { toolrt.Asked(ctx) }, Reason: t.s.redact(v.Reason), Protected: v.Protected, Again: again, Place: c.place, Batch: c.batchSize}
 	for _, p := range v.Parts {

@@ -174,6 +174,10 @@ func (c *call) start(ctx context.Context, input string) (*callState, error) {
 	if c.handsOff() {
 		c.t.note(c.path+"/handoff", fmt.Sprintf("now with @%s, for @%s", c.name(), c.parent.name()))
 	}
+	if o, ok := ownOf(c.t.row.Input); ok && c.parent == nil && c.conv != nil {
+		st, err := c.runOwn(ctx, o)
+		return c.end(ctx, st, err)
+	}
 	st, err := c.begin(ctx, input)
 	switch {
 	case err == nil && st == nil:
@@ -213,6 +217,10 @@ func (c *call) resume(ctx context.Context, input string) (*callState, error) {
 	}
 	c.begun()
 	c.event(monitor.Event{Type: monitor.CallStart, Content: c.secret(c.state.Input)})
+	if o, ok := ownOf(input); ok && c.state.Open == "" && c.conv != nil {
+		st, err := c.runOwn(ctx, o)
+		return c.end(ctx, st, err)
+	}
 	if err := c.credentials(ctx); err != nil {
 		c.keepInput(input)
 		st, err := c.settle(err)
@@ -508,7 +516,7 @@ func (c *call) aborted(text *string) { *text += "\n\nABORTED BY USER" }
 
 // end runs the output filters, closes the call's row and tells that it has ended (5.2, Q32).
 func (c *call) end(ctx context.Context, st *callState, err error) (*callState, error) {
-	if err == nil && st != nil && st.Open == "" {
+	if _, own := ownOf(c.t.row.Input); err == nil && st != nil && st.Open == "" && !(own && st.content() == "") {
 		err = c.outputFilters(ctx, st)
 	}
 	if c.conv != nil {

@@ -7,7 +7,6 @@ import (
 	"parley/agent/program"
 	"parley/toolrt"
 	"parley/toolrt/approval"
-	"parley/toolrt/sys"
 )
 
 // readTool is the name by which the model calls the reader of cut outputs, "" if there is none.
@@ -18,10 +17,9 @@ func readTool(reader *program.Tool) string {
 	return program.Normalize(reader.Name)
 }
 
-// outputReader is the tool that reads cut outputs (R64), as a program would have it; nil if the
-// built-ins of a session have none.
-func outputReader(builtins *toolrt.Registry) *program.Tool {
-	tool, ok := builtins.Get(sys.ReadOutput)
+// builtinTool is a built-in as a program would have it; nil if the built-ins of a session lack it.
+func builtinTool(builtins *toolrt.Registry, name string) *program.Tool {
+	tool, ok := builtins.Get(name)
 	if !ok {
 		return nil
 	}
@@ -29,13 +27,18 @@ func outputReader(builtins *toolrt.Registry) *program.Tool {
 	return &program.Tool{Name: spec.Name, ID: spec.Name, Description: spec.Description, Arguments: spec.Parameters, Instructions: "#!" + spec.Name}
 }
 
-// tool returns the tool of that id, nil if there is none: one of the program, or the reader of cut
-// outputs, which belongs to every program.
+// tool returns the tool of that id, nil if there is none: one of the program, or one that belongs to
+// every program, the reader of cut outputs (R64) and the shell of the person's own commands.
 func (s *Session) tool(prg *program.Program, id string) *program.Tool {
-	if tool := prg.Tool(id); tool != nil || s.reader == nil || id != s.reader.ID {
+	if tool := prg.Tool(id); tool != nil {
 		return tool
 	}
-	return s.reader
+	for _, tool := range []*program.Tool{s.reader, s.shell} {
+		if tool != nil && tool.ID == id {
+			return tool
+		}
+	}
+	return nil
 }
 
 // offered returns the tools that the model sees in the call's next request: the program's, and the

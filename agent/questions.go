@@ -27,6 +27,7 @@ type ApprovalQuestion struct {
 	Path     string   // of the call
 	Label    string   // "2.1"
 	Agents   []string // who asks, outermost first
+	Own      bool     // the person does, by having the tool run
 	Tool     string   // "sys.exec"
 	Source   string   // "builtin", "command", ...
 	Category string   // "", "context", "credential", "input", "output"

@@ -169,6 +169,7 @@ type Session struct {
 	daemons *command.Daemons
 	mcp     *mcp.Servers
 	reader  *program.Tool // of cut outputs, nil if there is none
+	shell   *program.Tool // for commands of the person, nil if there is none
 
 	mu            sync.Mutex // guards the fields below
 	turn          *turn      // the running one
@@ -220,7 +221,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		resolved: map[record.Key]resolution{}, credentials: map[string]cachedCredential{}, credLock: make(chan struct{}, 1)}
 	s.daemons = command.NewDaemons(o.Daemons)
 	s.mcp = mcp.New(mcp.Options{Settings: o.Servers, Changed: func() { s.emit(monitor.Event{Type: monitor.ServersChanged}) }, Version: o.Version, Log: o.Log})
-	s.reader = outputReader(o.Builtins)
+	s.reader, s.shell = builtinTool(o.Builtins, sys.ReadOutput), builtinTool(o.Builtins, shellTool)
 	s.runtime = toolrt.New(toolrt.Options{Policy: o.Runtime, Changes: s.changes(), Approver: dispatch{s}, Recorder: dispatch{s}, Observer: dispatch{s},
 		Redactor: o.Redactor, OutputDir: o.Journal.OutputDir(), ReadTool: readTool(s.reader), OnJob: s.jobChanged, Applied: command.Applied, Now: o.Now})
 	last, err := o.Journal.LastTurn(ctx)
@@ -258,7 +259,7 @@ func (s *Session) Send(ctx context.Context, text string) (Response, error) {
 		s.handOver(text)
 		return s.resumeWith(ctx)
 	}
-	return s.run(ctx, func(ctx context.Context) (*turn, error) { return s.newTurn(ctx, text) })
+	return s.run(ctx, func(ctx context.Context) (*turn, error) { return s.newTurn(ctx, plainText(text)) })
 }
 
 // resumeWith goes on with a turn that was cut off, and then with what was handed over to it but

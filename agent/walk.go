@@ -60,7 +60,7 @@ func (s *Session) newTurn(ctx context.Context, text string) (*turn, error) {
 func (s *Session) beginTurn(ctx context.Context, t *turn) error {
 	row := s.Row()
 	if row.Title == "" {
-		row.Title = title(t.row.Input)
+		row.Title = title(InputText(t.row.Input))
 		if err := s.journal.SaveSession(ctx, row); err != nil {
 			return fmt.Errorf("save session: %w", err)
 		}
@@ -96,7 +96,9 @@ func (t *turn) say1(base *callState) {
 		tool, path, index = t.program().Tool(deep.ToolID), deep.Path, deep.Messages
 		group.Named = deep.ToolName
 	}
-	if tool == nil || !tool.IsPrompt() && !tool.IsNoop() || len(t.program().InputFilters(tool)) > 0 || t.row.Input == "" || t.commands() {
+	_, own := ownOf(t.row.Input)
+	filtered := tool != nil && len(t.program().InputFilters(tool)) > 0
+	if tool == nil || !tool.IsPrompt() && !tool.IsNoop() || t.row.Input == "" || !own && (filtered || t.commands()) {
 		return
 	}
 	name := group.Named
@@ -104,11 +106,14 @@ func (t *turn) say1(base *callState) {
 		name = toolName(tool)
 	}
 	t.queue(record.Rows{Messages: []record.Message{{Conversation: path, Index: index, Turn: t.row.Number, Agent: name, Shown: true,
-		Message: model.TextMessage(model.User, t.row.Input), Time: t.s.now()}}})
+		Message: model.TextMessage(model.User, InputText(t.row.Input)), Time: t.s.now()}}})
 }
 
 // commands reports whether the turn's input is for parley and no message to the agent.
 func (t *turn) commands() bool {
+	if _, own := ownOf(t.row.Input); own {
+		return true
+	}
 	_, compacts := t.compacts()
 	return t.row.Base != nil && (compacts || t.goesBack())
 }

@@ -38,6 +38,8 @@ type Message struct {
 	IsError bool `json:"isError,omitempty"`
 	// Aborted marks a reply that was cut off by the person.
 	Aborted bool `json:"aborted,omitempty"`
+	// Own marks a reply whose calls the person made, not the model.
+	Own bool `json:"own,omitempty"`
 }
 
 // Part is a piece of a message: text or a tool call, never both.

@@ -127,7 +127,11 @@ func (b *backend) SaveConfig(_ context.Context, key, value string) error {
 }
 
 func (b *backend) History(ctx context.Context, limit int) ([]string, error) {
-	return b.a.store.Inputs(ctx, b.ref, limit)
+	inputs, err := b.a.store.Inputs(ctx, b.ref, limit)
+	for i, input := range inputs {
+		inputs[i] = agent.InputText(input)
+	}
+	return inputs, err
 }
 
 func (b *backend) Models(ctx context.Context) ([]string, error) {
@@ -166,11 +170,23 @@ var (
 	_ tui.ServerChat = (*screenChat)(nil)
 	_ tui.Ruled      = (*screenChat)(nil)
 	_ tui.Undoer     = (*screenChat)(nil)
+	_ tui.ToolRunner = (*screenChat)(nil)
 )
 
 // Send runs a turn, and another one for what was handed over too late to enter it.
 func (c *screenChat) Send(ctx context.Context, text string) error {
 	_, err := c.Session.Send(ctx, text)
+	return c.goOn(ctx, err)
+}
+
+// RunShell and RunTool run what the person asks for (tui.ToolRunner).
+func (c *screenChat) RunShell(ctx context.Context, command string) error {
+	_, err := c.Session.RunShell(ctx, command)
+	return c.goOn(ctx, err)
+}
+
+func (c *screenChat) RunTool(ctx context.Context, tool, args string) error {
+	_, err := c.Session.RunTool(ctx, tool, args)
 	return c.goOn(ctx, err)
 }
 

@@ -98,7 +98,7 @@ func (p *plainChat) do(ctx context.Context, line string) (leave bool) {
 	case "/quit", "/exit":
 		return true
 	case "/help":
-		p.say("/back [text] ends the inner chat · /compact [hint] sums up the chat · /mode ask, edits, plan or auto · /model PROVIDER/NAME · /quit")
+		p.say("/back [text] ends the inner chat · /compact [hint] sums up the chat · /mode ask, edits, plan or auto · /model PROVIDER/NAME · !COMMAND runs a command line · /quit")
 	case "/back":
 		p.turn(ctx, func(ctx context.Context) (agent.Response, error) { return p.session.Back(ctx, arg) })
 	case "/compact":
@@ -110,6 +110,10 @@ func (p *plainChat) do(ctx context.Context, line string) (leave bool) {
 	default:
 		if strings.HasPrefix(line, "/") && !strings.Contains(name[1:], "/") {
 			p.say("there is no command " + name + " in lines: /help tells which there are")
+			return false
+		}
+		if command := strings.TrimSpace(strings.TrimPrefix(line, "!")); command != "" && command != line {
+			p.turn(ctx, func(ctx context.Context) (agent.Response, error) { return p.session.RunShell(ctx, command) })
 			return false
 		}
 		p.send(ctx, line)

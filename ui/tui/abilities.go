@@ -45,6 +45,15 @@ type Backgrounder interface {
 	EndJob(ctx context.Context, id string) error
 }
 
+// ToolRunner is a Chat in which the person can have a tool run without the model, in a turn of its own.
+// The call is judged as any other; the model reads it with the next message.
+type ToolRunner interface {
+	// RunShell runs a command line and returns when the turn has ended.
+	RunShell(ctx context.Context, command string) error
+	// RunTool runs a tool of the program by its id; args is a JSON object.
+	RunTool(ctx context.Context, tool, args string) error
+}
+
 // Thoughtful is a Chat whose models can be told how much to think.
 type Thoughtful interface {
 	// SetEffort holds from the next turn on. It returns at once.

@@ -45,8 +45,7 @@ func (m *screen) commandCall(arg string) tea.Cmd {
 func (m *screen) commandRerun(arg string) tea.Cmd {
 	for _, c := range m.panel.Newest(1 << 20) {
 		if c.Label == arg {
-			m.rerun(c)
-			return nil
+			return m.rerun(c)
 		}
 	}
 	m.say(fmt.Sprintf("no call %q: the call panel shows their numbers", arg))

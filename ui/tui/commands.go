@@ -36,7 +36,7 @@ func callCommands() []command {
 		{name: "calls", group: "calls", args: "[filter]", help: "show the call panel", looks: true, run: (*screen).commandCalls, complete: filterItems},
 		{name: "call", group: "calls", args: "2.1", help: "show one call", looks: true, needs: true, run: (*screen).commandCall, complete: callItems},
 		{name: "cancel", group: "calls", args: "2.1", help: "cancel a running call", looks: true, needs: true, run: (*screen).commandCancel, complete: runningItems},
-		{name: "rerun", group: "calls", args: "2.1", help: "ask for a call again", looks: true, needs: true, run: (*screen).commandRerun, complete: callItems},
+		{name: "rerun", group: "calls", args: "2.1", help: "run a call again; it is judged as any other", needs: true, run: (*screen).commandRerun, complete: callItems},
 		{name: "bg", group: "calls", args: "[2.1]", help: "commands in the background, or move a call there", looks: true, run: (*screen).commandBackground, complete: runningItems},
 		{name: "queue", group: "calls", args: "[clear]", help: "show or clear the queued messages", looks: true, run: (*screen).commandQueue, complete: words("clear")},
 	}

@@ -193,8 +193,12 @@ func (e edited) apply(m *screen) tea.Cmd {
 // foreground is a command that gets the terminal while it runs. The person ends it.
 func (m *screen) foreground(args []string, file string) *exec.Cmd {
 	cmd := exec.Command(args[0], append(args[1:], file)...) //nolint:noctx // ended by the person
-	if m.opts.Input == nil && term.IsTerminal(int(os.Stdin.Fd())) {
-		cmd.Stdin = os.Stdin // itself; a reader around it would become a pipe
+	in, given := m.opts.Input.(*os.File)
+	if m.opts.Input == nil {
+		in, given = os.Stdin, term.IsTerminal(int(os.Stdin.Fd()))
+	}
+	if given {
+		cmd.Stdin = in // itself; a reader around it would become a pipe
 	}
 	return cmd
 }

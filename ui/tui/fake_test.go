@@ -131,6 +131,7 @@ type fakeChat struct {
 	msgs      []record.Message
 	calls     []record.Call
 	cancel    context.CancelFunc
+	ran       []string
 	sent      []string
 	steered   []string
 	steer     bool // whether Steer takes anything
@@ -182,6 +183,17 @@ func (c *fakeChat) Send(ctx context.Context, text string) error {
 	c.open = false
 	c.mu.Unlock()
 	return c.runTurn(ctx, text)
+}
+
+func (c *fakeChat) RunShell(ctx context.Context, command string) error {
+	return c.RunTool(ctx, "sys.exec", command)
+}
+
+func (c *fakeChat) RunTool(ctx context.Context, tool, args string) error {
+	c.mu.Lock()
+	c.ran = append(c.ran, tool+" "+args)
+	c.mu.Unlock()
+	return c.runTurn(ctx, "")
 }
 
 func (c *fakeChat) runTurn(ctx context.Context, text string) error {

@@ -39,6 +39,14 @@ func (c *fakeChat) hasSent(texts ...string) func() bool {
 	return func() bool { sent, _, _ := c.snapshot(); return slices.Equal(sent, texts) }
 }
 
+func (c *fakeChat) hasRun(calls ...string) func() bool {
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return slices.Equal(c.ran, calls)
+	}
+}
+
 func TestTypeSendStreamAnswer(t *testing.T) {
 	b := newBackend()
 	b.greeting = "Welcome to parley."
@@ -370,19 +378,17 @@ func TestOpenInPager(t *testing.T) {
 	}
 }
 
-// A command line after ! is a message that asks for it; text that only looks so is left alone.
-func TestAskedToRun(t *testing.T) {
-	for in, want := range map[string]string{
-		"!ls -la": "Run `ls -la`", "! go test ./...": "Run `go test ./...`", "!echo `date`": "Run `` echo `date` ``",
-		"!": "!", " !not a command": " !not a command", "!two\nlines": "!two\nlines", "hello!": "hello!",
-	} {
-		if got := asked(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
-	}
+// A command line after ! runs without the model; text that only looks so is a message.
+func TestShellLine(t *testing.T) {
 	b, chat := newBackend(), newChat("s1")
 	term := start(t, 80, 24, Options{Backend: b, Chat: chat})
 	term.shows("@planner ❯")
-	term.typed("!ls -la<enter>")
-	term.until("the message", chat.hasSent("Run `ls -la`"))
+	term.typed("! ls -la <enter>")
+	term.until("the command", chat.hasRun("sys.exec ls -la"))
+	var texts []string
+	for _, text := range []string{"!", "!two\nlines", "hello!"} {
+		texts = append(texts, text)
+		term.typed(strings.ReplaceAll(text, "\n", "<ctrl+j>") + "<enter>")
+		term.until("the message", chat.hasSent(texts...))
+	}
 }

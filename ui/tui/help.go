@@ -70,7 +70,7 @@ func (m *screen) helpText(w int) []string {
 	section("In the text")
 	add("@", "a file, an agent or a tool by a part of its name; ./ and ../ list folders, ignored files too")
 	add("/", "a command, on an empty line")
-	add("!", "before a command line: the agent is asked to run it, judged as any other call")
+	add("!", "before a command line: it runs, judged as any other call, and the model is not asked")
 	section("If the terminal is left in a strange state")
 	add("reset", "the shell's command sets the terminal right again")
 	return lines

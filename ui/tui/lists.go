@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -32,7 +35,7 @@ func (m *screen) panelMessage(msg tea.Msg) (tea.Cmd, bool) {
 	case panel.WantBackground:
 		m.toBackground(msg.Path)
 	case panel.WantRerun:
-		m.rerun(msg.Call)
+		return m.rerun(msg.Call), true
 	case panel.Leave:
 		m.leavePane()
 	default:
@@ -97,14 +100,23 @@ func (m *screen) newestToBackground() bool {
 
 // rerun writes a message that asks for a call again. The person sends it, and the call is judged as
 // any other.
-func (m *screen) rerun(c record.Call) {
-	m.setFocus(onComposer)
-	text := "Run call " + c.Label + " again: " + c.Tool + " " + c.Input
-	if !m.composer.Empty() {
-		text = m.composer.Value() + "\n" + text
+func (m *screen) rerun(c record.Call) tea.Cmd {
+	runner, ok := m.session.chat.(ToolRunner)
+	switch {
+	case !ok:
+		return m.cannot("run a call again")
+	case m.session.running:
+		m.say("a call runs again when the turn is over")
+		return nil
+	case c.ToolID == "":
+		m.say("call " + c.Label + " was of a tool that is not there")
+		return nil
+	case c.Input != "" && !json.Valid([]byte(c.Input)) || strings.Contains(c.Input, "‹secret"):
+		m.say("call " + c.Label + " cannot run again: its arguments are not kept whole")
+		return nil
 	}
-	m.composer.SetValue(text)
-	m.say("Enter asks for the call again; it is judged as any other")
+	args := cmp.Or(c.Input, "{}")
+	return m.runTurn("", func(ctx context.Context) error { return runner.RunTool(ctx, c.ToolID, args) })
 }
 
 // outputLoaded has the whole output of a call.

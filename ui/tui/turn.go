@@ -51,39 +51,43 @@ func (m *screen) send() tea.Cmd {
 	case isCommand(text):
 		return m.command(text)
 	case m.session.running:
-		return m.steer(asked(m.composer.Submit()))
+		if _, ok := m.shellLine(text); ok {
+			m.say("the command waits for the end of the turn")
+			return m.enqueue()
+		}
+		return m.steer(m.composer.Submit())
 	}
-	return m.run(asked(m.composer.Submit()))
+	return m.run(m.composer.Submit())
 }
 
-// asked is a text as it is sent. ! and a command asks the agent to run it: the call is judged, shown
-// and kept as any other.
-func asked(text string) string {
-	cmd, ok := strings.CutPrefix(text, "!")
-	cmd = strings.TrimSpace(cmd)
-	if !ok || cmd == "" || strings.Contains(cmd, "\n") {
-		return text
-	}
-	fence := "`"
-	for strings.Contains(cmd, fence) {
-		fence += "`"
-	}
-	if len(fence) > 1 {
-		return "Run " + fence + " " + cmd + " " + fence
-	}
-	return "Run " + fence + cmd + fence
+// shellLine is the command line of a text that is one, behind !: it runs in a turn of its own, judged,
+// shown and kept as any other call, and the model is not asked.
+func (m *screen) shellLine(text string) (string, bool) {
+	_, able := m.session.chat.(ToolRunner)
+	line, ok := strings.CutPrefix(text, "!")
+	line = strings.TrimSpace(line)
+	return line, ok && able && line != "" && !strings.Contains(line, "\n")
 }
 
 // run starts a turn with the text.
 func (m *screen) run(text string) tea.Cmd {
 	chat := m.session.chat
+	do := func(ctx context.Context) error { return chat.Send(ctx, text) }
+	if line, ok := m.shellLine(text); ok {
+		do = func(ctx context.Context) error { return chat.(ToolRunner).RunShell(ctx, line) }
+	}
+	return m.runTurn(text, do)
+}
+
+// runTurn starts a turn of the person's; text is what is given back if it cannot begin.
+func (m *screen) runTurn(text string, do func(ctx context.Context) error) tea.Cmd {
 	cmd := tea.Cmd(nil)
 	if m.resumeOpen() {
 		cmd = m.removePrompt("resume") // sending answers "interrupted" for what is left
 	}
 	m.note = note{}
 	m.transcript.End()
-	return tea.Batch(cmd, m.startTurn(text, func(ctx context.Context) error { return chat.Send(ctx, text) }))
+	return tea.Batch(cmd, m.startTurn(text, do))
 }
 
 // startTurn runs a turn in a command.
@@ -113,7 +117,7 @@ func (m *screen) steer(text string) tea.Cmd {
 
 // enqueue puts the text in line for after the turn.
 func (m *screen) enqueue() tea.Cmd {
-	m.session.queue = append(m.session.queue, asked(m.composer.Submit()))
+	m.session.queue = append(m.session.queue, m.composer.Submit())
 	return m.keepSoon()
 }
 

@@ -321,7 +321,7 @@ func (a *approval) Cursor(width, maxHeight int, st State, s *style.Set) *tea.Cur
 }
 
 func (a *approval) paint(width, maxHeight int, st State, s *style.Set) (string, *tea.Cursor) {
-	f := frame{title: "authorize " + strictLine(a.number()), right: "asked by " + asker(a.q.Agents, s), armed: st.Armed}
+	f := frame{title: "authorize " + strictLine(a.number()), right: "asked by " + askerOf(a.q), armed: st.Armed}
 	if st.Total > 1 {
 		f.title += fmt.Sprintf(" %s %d of %d waiting", s.Glyphs.Dot, st.Place, st.Total)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"parley/agent"
 	"parley/ui/tui/style"
 	"parley/ui/tui/text"
 )
@@ -12,6 +13,14 @@ import (
 // strictLine is hostile text on one line.
 func strictLine(s string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text.Strict(s))
+}
+
+// askerOf names who makes the call that is asked about.
+func askerOf(q agent.ApprovalQuestion) string {
+	if q.Own {
+		return "you"
+	}
+	return asker(q.Agents, nil)
 }
 
 // asker is the path of agents that asks: "@planner > @tester".

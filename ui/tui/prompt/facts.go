@@ -170,7 +170,7 @@ func (a *approval) whole() string {
 			fmt.Fprintf(&b, "%s:\n%s\n\n", name, strings.TrimRight(text.Strict(value), "\n"))
 		}
 	}
-	fmt.Fprintf(&b, "%s (%s), asked by %s\n\n", strictLine(q.Tool), strictLine(q.Source), asker(q.Agents, nil))
+	fmt.Fprintf(&b, "%s (%s), asked by %s\n\n", strictLine(q.Tool), strictLine(q.Source), askerOf(q))
 	section("asked again", q.Again)
 	section("will run", q.Preview.Command)
 	if q.Script != q.Preview.Command {

@@ -221,7 +221,7 @@ func (p *page) reply(follows bool) {
 	if !follows || !onlyCalls {
 		p.add("", "")
 	}
-	if !follows {
+	if !follows && !b.msg.Message.Own {
 		name := s.Agent.Render("@" + strings.TrimPrefix(text.Line(b.msg.Agent), "@"))
 		turn := ""
 		if b.msg.Turn > 0 {

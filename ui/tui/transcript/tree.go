@@ -25,7 +25,7 @@ func (m *Model) folded(b *block, unit string) bool {
 	if folded, said := m.folds[foldID(b, unit)]; said {
 		return folded
 	}
-	return !m.details
+	return !m.details && !b.msg.Message.Own // what the person has run is what they want to see
 }
 
 // foldID names a unit among those of all blocks. Calls have unique paths.
