@@ -343,6 +343,9 @@ func (c *call) round(ctx context.Context, input *string) (*callState, error) {
 		c.state.Result = &text
 		if reply.Message.Aborted {
 			c.aborted(&text)
+			c.t.mu.Lock()
+			c.t.cutOff = c.t.cutOff || c.shown
+			c.t.mu.Unlock()
 			return c.settle(errInterrupted)
 		}
 		if len(c.state.Subs) == 0 {

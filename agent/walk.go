@@ -330,7 +330,12 @@ func (t *turn) close(ctx context.Context, st *callState, err error) (*callState,
 	switch {
 	case t.interrupted():
 		row.Status, err = record.TurnAborted, nil
-		t.note("end", "interrupted")
+		t.mu.Lock()
+		said := t.cutOff
+		t.mu.Unlock()
+		if !said {
+			t.note("end", "interrupted")
+		}
 	case errors.Is(err, errDiverged):
 		row.Status, row.Error = record.TurnInterrupted, err.Error()
 		var salvageErr error

@@ -56,14 +56,33 @@ func (m *screen) openText(s, name string) tea.Cmd {
 		return nil
 	}
 	// A pager hands control signs on to the terminal: they are shown in words there too.
-	file, err := writeTemp(m.clean(s), name)
-	if err != nil {
-		m.trouble("it cannot be opened", err)
+	return m.withFile(m.clean(s), name, "it cannot be opened", func(file string) tea.Cmd {
+		return tea.ExecProcess(m.foreground(args, file), func(err error) tea.Msg {
+			return pagerEnded{errors.Join(err, os.RemoveAll(filepath.Dir(file)))}
+		})
+	})
+}
+
+// withFile writes a text to a file of its own and goes on with that, outside Update: a disk may be slow.
+func (m *screen) withFile(text, name, trouble string, next func(file string) tea.Cmd) tea.Cmd {
+	return m.tasks.cmd(func(context.Context) tea.Msg {
+		file, err := writeTemp(text, name)
+		return fileWritten{file, trouble, err, next}
+	})
+}
+
+type fileWritten struct {
+	file, trouble string
+	err           error
+	next          func(file string) tea.Cmd
+}
+
+func (f fileWritten) apply(m *screen) tea.Cmd {
+	if f.err != nil {
+		m.trouble(f.trouble, f.err)
 		return nil
 	}
-	return tea.ExecProcess(m.foreground(args, file), func(err error) tea.Msg {
-		return pagerEnded{errors.Join(err, os.RemoveAll(filepath.Dir(file)))}
-	})
+	return f.next(f.file)
 }
 
 type pagerEnded struct{ err error }
@@ -114,15 +133,12 @@ func (m *screen) edit(text, name string, done func(m *screen, text string) tea.C
 		m.trouble("the editor cannot be started", err)
 		return nil
 	}
-	file, err := writeTemp(text, name)
-	if err != nil {
-		m.trouble("the editor cannot be started", err)
-		return nil
-	}
-	return tea.ExecProcess(m.foreground(args, file), func(err error) tea.Msg {
-		defer os.RemoveAll(filepath.Dir(file))
-		saved, readErr := os.ReadFile(file)
-		return edited{before: text, after: string(saved), err: err, readErr: readErr, done: done}
+	return m.withFile(text, name, "the editor cannot be started", func(file string) tea.Cmd {
+		return tea.ExecProcess(m.foreground(args, file), func(err error) tea.Msg {
+			defer os.RemoveAll(filepath.Dir(file))
+			saved, readErr := os.ReadFile(file)
+			return edited{before: text, after: string(saved), err: err, readErr: readErr, done: done}
+		})
 	})
 }
 

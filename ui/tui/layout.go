@@ -50,6 +50,7 @@ func (m *screen) View() (v tea.View) {
 	v.AltScreen = true
 	v.ReportFocus = m.opts.Notify != NotifyOff
 	v.WindowTitle = m.windowTitle()
+	v.ProgressBar = m.progressBar()
 	v.Cursor = cursor
 	m.frame = v
 	return v

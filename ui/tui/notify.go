@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,6 +55,32 @@ func showsNotifications(getenv func(string) string) bool {
 		return true
 	}
 	return strings.Contains(getenv("TERM"), "kitty")
+}
+
+// progressBar is what the terminal shows of the turn in its tab or in the task bar, nil for nothing:
+// that one runs, or that it waits for the person.
+func (m *screen) progressBar() *tea.ProgressBar {
+	switch {
+	case !m.session.running || !m.showsProgress:
+		return nil
+	case len(m.asking.prompts) > 0:
+		return tea.NewProgressBar(tea.ProgressBarWarning, 100)
+	}
+	return tea.NewProgressBar(tea.ProgressBarIndeterminate, 0)
+}
+
+// showsProgress reports whether the terminal shows OSC 9;4 as progress: others show it as a
+// notification, and inside a multiplexer it gets lost.
+func showsProgress(getenv func(string) string) bool {
+	if getenv("TMUX") != "" || getenv("STY") != "" {
+		return false
+	}
+	switch getenv("TERM_PROGRAM") {
+	case "WezTerm", "ghostty":
+		return true
+	}
+	vte, err := strconv.Atoi(getenv("VTE_VERSION"))
+	return err == nil && vte >= 7900 || getenv("WT_SESSION") != "" || getenv("ConEmuANSI") == "ON"
 }
 
 // focused notes that the terminal's window has got or lost the focus.

@@ -92,3 +92,46 @@ func TestA03NotificationsWhereTheTerminalShowsThem(t *testing.T) {
 		}
 	}
 }
+
+// The terminal's tab shows that a turn runs, and that it waits, where that is not taken for a
+// notification; at the end nothing of it is left.
+func TestProgressWhereTheTerminalShowsIt(t *testing.T) {
+	for env, want := range map[string]bool{"": false, "TERM_PROGRAM=ghostty": true, "TERM_PROGRAM=iTerm.app": false, "TERM_PROGRAM=WezTerm TMUX=/tmp/x": false,
+		"VTE_VERSION=8000": true, "VTE_VERSION=6800": false, "WT_SESSION=1": true, "ConEmuANSI=ON": true} {
+		set := map[string]string{}
+		for _, pair := range strings.Fields(env) {
+			name, value, _ := strings.Cut(pair, "=")
+			set[name] = value
+		}
+		if got := showsProgress(func(name string) string { return set[name] }); got != want {
+			t.Errorf("%q: %v", env, got)
+		}
+	}
+	b, chat := newBackend(), newChat("s1")
+	ends := make(chan error)
+	chat.turn = func(context.Context, *fakeChat, string) error { return <-ends }
+	q := NewQuestions()
+	term := start(t, 100, 30, Options{Backend: b, Chat: chat, Questions: q, Getenv: func(name string) string {
+		return map[string]string{"TERM_PROGRAM": "ghostty"}[name]
+	}})
+	last := func(want string) {
+		t.Helper()
+		term.until("progress "+want, func() bool {
+			term.mu.Lock()
+			defer term.mu.Unlock()
+			raw := term.raw.String()
+			i := strings.LastIndex(raw, "\x1b]9;4;")
+			return i >= 0 && strings.HasPrefix(raw[i+len("\x1b]9;4;"):], want)
+		})
+	}
+	term.shows("@planner")
+	term.typed("go<enter>")
+	last("3")
+	answer := ask(t, q, approval("q1", "1", "tool.first"))
+	last("4;100")
+	term.typed("<esc>")
+	got(term, answer)
+	last("3")
+	ends <- nil
+	last("0")
+}

@@ -237,6 +237,8 @@ type screen struct {
 	failure   *PanicError
 	abort     func() // ends the program from within View
 	attention attention
+	// showsProgress says that the terminal shows how a turn goes in its tab or in the task bar.
+	showsProgress bool
 	beat      int // picture of the spinner
 	// typedAt is the clock of keys, which tells a burst from typing.
 	typedAt func() time.Time
@@ -251,6 +253,7 @@ func newScreen(o Options, t *tasks) *screen {
 		composer: composer.New(s, o.Keys), transcript: transcript.New(s),
 		panel: panel.New(s, o.Keys), picker: picker.NewModel(s, o.Keys),
 	}
+	m.showsProgress = showsProgress(o.Getenv)
 	m.panel.Tick(o.Now(), false)
 	m.transcript.Tick(o.Now())
 	return m
