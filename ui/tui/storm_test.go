@@ -272,7 +272,7 @@ func randomEvent(rnd *rand.Rand, chat *fakeChat, i int) {
 	case 1:
 		chat.message(model.User, hostile)
 	case 2:
-		chat.message(model.Assistant, hostile, leaf(9, i, "sys.exec", hostile, toolrt.StatusRunning))
+		chat.message(model.Assistant, hostile, leaf(9, 1000+i, "sys.exec", hostile, toolrt.StatusRunning))
 	default:
 		c := leaf(9, rnd.IntN(i+1), "tool"+hostile, `{"a":"`+hostile+`"}`, toolrt.StatusFailed)
 		c.Result = hostile
@@ -383,4 +383,51 @@ func loaded(b *testing.B) *screen {
 	m.Update(m.loadShown(0)())
 	_ = m.View()
 	return m
+}
+
+// After any events at any sizes, the session opened again shows the same (design, "Checked").
+func TestOpenedAgainShowsTheSame(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 11))
+			b, chat := newBackend(), newChat("s1")
+			theme, err := themes.Load(themes.Default, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Options{Backend: b, Chat: chat, Theme: theme, Now: func() time.Time { return epoch }}.withDefaults()
+			open := func(w, h int) *screen {
+				m := newScreen(o, &tasks{ctx: t.Context()})
+				m.adopt(chat)
+				m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+				m.Update(m.loadShown(0)())
+				return m
+			}
+			m := open(80, 24)
+			for i := range 120 {
+				switch rnd.IntN(4) {
+				case 0:
+					m.Update(tea.WindowSizeMsg{Width: 20 + rnd.IntN(130), Height: 5 + rnd.IntN(45)})
+				case 1:
+					m.Update(pressed([]string{"pgup", "pgdown"}[rnd.IntN(2)]))
+				default:
+					randomEvent(rnd, chat, i)
+					if events := drain(m); len(events.events) > 0 {
+						m.Update(events)
+					}
+				}
+				checkScreen(t, m)
+			}
+			chat.message(model.Assistant, "the end") // what was only streamed is in no store
+			m.Update(drain(m))
+			w, h := 40+rnd.IntN(100), 12+rnd.IntN(30)
+			m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+			m.transcript.End()
+			m.stale = true
+			again := open(w, h)
+			if live, stored := m.View().Content, again.View().Content; live != stored {
+				t.Errorf("on %dx%d the live screen is\n%s\nopened again it is\n%s", w, h, live, stored)
+			}
+		})
+	}
 }
