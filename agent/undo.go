@@ -104,7 +104,11 @@ func (s *Session) noteUndo(ctx context.Context, what string, report undo.Report)
 // undoLine is the line about an undo in the conversation.
 func undoLine(what string, r undo.Report) string {
 	verb := map[string]string{"undo": "took back", "redo": "did again"}[what]
-	line := fmt.Sprintf("%s what tools did to %d files in turn %d", verb, len(r.Done), r.Turn)
+	files := fmt.Sprintf("%d files", len(r.Done))
+	if len(r.Done) == 1 {
+		files = "1 file"
+	}
+	line := fmt.Sprintf("%s what tools did to %s in turn %d", verb, files, r.Turn)
 	if n := len(r.Left); n > 0 {
 		line += fmt.Sprintf("; %d left as they are", n)
 	}

@@ -310,7 +310,7 @@ func (m *screen) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
 	case dialogMsg:
 		return m, msg.apply(m)
 	case composer.Entered:
-		return m, tea.Batch(m.enterHeld(), m.afterKey())
+		return m, tea.Batch(m.enterHeld(), m.afterKey(), m.suggestNow())
 	}
 	return m, m.others(msg)
 }

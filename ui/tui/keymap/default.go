@@ -178,7 +178,7 @@ func composerKeys() []Binding {
 	return []Binding{
 		row(Composer, Send, "send", "send; while a turn runs: hand the text over after the current batch", "enter"),
 		row(Composer, Next, "next", "answer the waiting question; while a turn runs, with text: queue it; else the next pane", "tab"),
-		row(Composer, Newline, "newline", `new line (also \ and Enter; Shift+Enter needs a terminal that tells it from Enter)`, "shift+enter", "alt+enter", "ctrl+j"),
+		row(Composer, Newline, "newline", `new line (also \ and Enter; Shift+Enter needs a terminal that tells it from Enter)`, "ctrl+j", "shift+enter", "alt+enter"),
 		row(Composer, Dequeue, "edit queued", "take the queued message back", "alt+up"),
 		row(Composer, History, "history", "search earlier messages", "ctrl+r"),
 		row(Composer, Editor, "editor", "write in the external editor ($VISUAL, $EDITOR)", "ctrl+g"),

@@ -1,0 +1,172 @@
+package cli_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestTerminalFlows runs the scripts of testdata/tmux: the program in a real terminal, a tmux of its
+// own, with the offline model or a scripted one. Besides the commands of TestScript there are
+//
+//	terminal WxH PROGRAM ARG…  starts the program in a terminal of that size
+//	keys KEY…                  presses keys, by tmux's names
+//	text TEXT                  types text
+//	answer KEY [TEXT]          answers the question that has TEXT ("authorize") in it
+//	shows TEXT…                waits until all of the texts show
+//	hides TEXT                 waits until the text does not show
+//	paste FILE                 pastes a file
+//	resize WxH                 changes the size
+//	killed                     ends the program at once, as a lost machine would
+//	ended                      waits until the program has ended
+func TestTerminalFlows(t *testing.T) {
+	for _, program := range []string{"tmux", "pkill"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed", program)
+		}
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "tmux"),
+		Setup:               scriptHome,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"modelserver": startModelServer, "requests": printRequests, "release": releaseReply,
+			"eventually": waitForFile, "exits": runExits,
+			"terminal": startTerminal, "keys": pressKeys, "text": typeText, "answer": answerQuestion,
+			"shows": waitShows, "hides": waitHides, "paste": pasteFile, "resize": resizeTerminal, "killed": killProgram, "ended": waitEnded,
+		},
+	})
+}
+
+// flowPatience is how long a screen may take to show what is waited for.
+const flowPatience = time.Minute
+
+// tmux runs one command of the script's own tmux server.
+func tmux(ts *testscript.TestScript, args ...string) (string, error) {
+	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(ts.Getenv("HOME"), "tmux"+ts.Getenv("TERMINALS")), "-f", "/dev/null"}, args...)...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"HOME", "PATH", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "PARLEY_KEYRING", "PARLEY_OFFLINE_DELAY",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "GORACE", "GOCOVERDIR", "OPENAI_API_KEY", "OPENAI_BASE_URL", "PARLEY_CONFIG", "NO_COLOR", "EDITOR", "TMPDIR"} {
+		if value := ts.Getenv(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	cmd.Env = append(cmd.Env, "LANG=C.UTF-8", "TERM=xterm-256color", "SHELL=/bin/sh")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func mustTmux(ts *testscript.TestScript, args ...string) string {
+	out, err := tmux(ts, args...)
+	if err != nil {
+		ts.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func size2(ts *testscript.TestScript, text string) (w, h string) {
+	w, h, ok := strings.Cut(text, "x")
+	if !ok {
+		ts.Fatalf("%q is no size WxH", text)
+	}
+	return w, h
+}
+
+func startTerminal(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: terminal WxH PROGRAM ARG…")
+	}
+	w, h := size2(ts, args[0])
+	words := make([]string, len(args)-1)
+	for i, a := range args[1:] {
+		words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	_, _ = tmux(ts, "kill-server") // of the terminal before
+	ts.Setenv("TERMINALS", ts.Getenv("TERMINALS")+"1")
+	mustTmux(ts, "new-session", "-d", "-x", w, "-y", h, strings.Join(words, " ")+"; echo \"ended with $?\"; exec sleep 600", ";", "set", "-g", "status", "off", ";", "set", "-s", "escape-time", "0")
+	ts.Defer(func() { _, _ = tmux(ts, "kill-server") })
+}
+
+func screenText(ts *testscript.TestScript) string { return mustTmux(ts, "capture-pane", "-p") }
+
+func pressKeys(ts *testscript.TestScript, _ bool, args []string) {
+	mustTmux(ts, append([]string{"send-keys"}, args...)...)
+}
+
+func typeText(ts *testscript.TestScript, _ bool, args []string) {
+	mustTmux(ts, "send-keys", "-l", strings.Join(args, " "))
+}
+
+// until waits for a screen that is as wanted.
+func until(ts *testscript.TestScript, what string, patience time.Duration, ok func(screen string) bool) bool {
+	deadline := time.Now().Add(patience)
+	for {
+		screen := screenText(ts)
+		if ok(screen) {
+			return true
+		}
+		if time.Now().After(deadline) {
+			if what != "" {
+				ts.Fatalf("%s; the screen:\n%s", what, screen)
+			}
+			return false
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func waitShows(ts *testscript.TestScript, _ bool, args []string) {
+	for _, want := range args {
+		until(ts, fmt.Sprintf("%q does not show", want), flowPatience, func(screen string) bool { return strings.Contains(screen, want) })
+	}
+}
+
+func waitHides(ts *testscript.TestScript, _ bool, args []string) {
+	for _, gone := range args {
+		until(ts, fmt.Sprintf("%q does not go", gone), flowPatience, func(screen string) bool { return !strings.Contains(screen, gone) })
+	}
+}
+
+// armed is longer than a question rests before it takes keys.
+const armed = 700 * time.Millisecond
+
+func answerQuestion(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) == 0 || len(args) > 2 {
+		ts.Fatalf("usage: answer KEY [TEXT]")
+	}
+	text := append(args, "authorize")[1]
+	waitShows(ts, false, []string{text})
+	for range 20 { // a machine may be busy for longer
+		time.Sleep(armed)
+		pressKeys(ts, false, args[:1])
+		if until(ts, "", 2*time.Second, func(screen string) bool { return !strings.Contains(screen, text) }) {
+			return
+		}
+	}
+	ts.Fatalf("%s does not answer %q; the screen:\n%s", args[0], text, screenText(ts))
+}
+
+func pasteFile(ts *testscript.TestScript, _ bool, args []string) {
+	mustTmux(ts, "load-buffer", ts.MkAbs(args[0]), ";", "paste-buffer", "-p", "-r")
+}
+
+func resizeTerminal(ts *testscript.TestScript, _ bool, args []string) {
+	w, h := size2(ts, args[0])
+	mustTmux(ts, "resize-window", "-x", w, "-y", h)
+}
+
+func killProgram(ts *testscript.TestScript, _ bool, _ []string) {
+	pid := strings.TrimSpace(mustTmux(ts, "display-message", "-p", "#{pane_pid}"))
+	ts.Check(ts.Exec("pkill", "-KILL", "-P", pid))
+	waitEnded(ts, false, nil)
+}
+
+func waitEnded(ts *testscript.TestScript, _ bool, args []string) {
+	waitShows(ts, false, append([]string{"ended with"}, args...))
+}
