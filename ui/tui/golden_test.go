@@ -159,6 +159,13 @@ func TestViews(t *testing.T) {
 		{"events", "/calls<enter>3", []string{"journal of turn 4"}},
 		{"context", "/context<enter>", []string{"Context of", "in all"}},
 		{"search", "<tab>/clock<enter>", []string{"1 place"}},
+		{"help", "?", []string{"Keys and commands", "0%"}},
+		{"approvals", "/calls<enter>2", []string{"[2]", "no "}},
+		{"details", "/call 2<enter>", []string{"sys.remove", "j/k move"}},
+		{"themes", "/theme<enter>", []string{"Theme", "dracula"}},
+		{"models", "/model<enter>", []string{"Model from", "offline/guide"}},
+		{"effort", "/effort<enter>", []string{"Thinking from", "medium"}},
+		{"status", "/status<enter>", []string{"01J8M3TT"}},
 	} {
 		for _, size := range sizes {
 			name := fmt.Sprintf("%s_%dx%d", view.name, size.w, size.h)
@@ -176,6 +183,79 @@ func TestViews(t *testing.T) {
 				term.shows("suspect")
 				term.typed(view.typed)
 				term.shows(view.shows...)
+				term.golden(name)
+			})
+		}
+	}
+}
+
+// The pages of what a session can do beside talking, at each size.
+func TestPages(t *testing.T) {
+	for _, view := range []struct {
+		name, typed string
+		shows       []string
+	}{
+		{"servers", "/mcp<enter>", []string{"db", "Esc"}},
+		{"hooks", "/hooks<enter>", []string{"check-call", "Esc"}},
+		{"sandbox", "/sandbox<enter>", []string{"profile: workspace-write", "Esc"}},
+		{"credentials", "/creds<enter>", []string{"sys.openai", "weather"}},
+		{"login", "/login<enter>", []string{"anthropic"}},
+		{"changes", "/diff<enter>", []string{"notes.md", "new line", "Esc"}},
+	} {
+		for _, size := range sizes {
+			name := fmt.Sprintf("%s_%dx%d", view.name, size.w, size.h)
+			t.Run(name, func(t *testing.T) {
+				b, chat := newAble()
+				term := start(t, size.w, size.h, Options{Backend: b, Chat: chat, Questions: b.questions})
+				term.shows("@planner")
+				term.typed(view.typed)
+				term.shows(view.shows...)
+				term.golden(name)
+			})
+		}
+	}
+}
+
+// A whole batch, a form of a program's own, and the questions at a limit, at each size.
+func TestQuestions(t *testing.T) {
+	form := agent.InputQuestion{ID: "f1", Path: "0/3.2", Label: "3", Agents: []string{"planner"}, Tool: "sys.prompt",
+		Question: toolrt.Question{Message: "Where shall it go, and who signs it?", Fields: []toolrt.Field{
+			{Name: "place", Options: []string{"north", "south"}}, {Name: "name", Sensitive: new(bool), Description: "as it stands in the book"}}}}
+	for _, view := range []struct {
+		name  string
+		ask   func(t *testing.T, term *terminal, q *Questions)
+		typed string
+		shows string
+	}{
+		{"batch", func(t *testing.T, term *terminal, q *Questions) {
+			ask(t, q, approval("q1", "3", "github.create_issue"))
+			term.shows("1 ask")
+			ask(t, q, approval("q2", "4", "github.close_issue"))
+			term.shows("2 ask")
+		}, "b", "batch 3.1"},
+		{"form", func(t *testing.T, _ *terminal, q *Questions) { go func() { _, _ = q.Prompt(t.Context(), form) }() }, "", "Where shall it go"},
+	} {
+		for _, size := range sizes {
+			name := fmt.Sprintf("%s_%dx%d", view.name, size.w, size.h)
+			t.Run(name, func(t *testing.T) {
+				b, _, _ := scene()
+				q := NewQuestions()
+				term := start(t, size.w, size.h, Options{Backend: b, Questions: q})
+				term.typed("Find out why login fails<enter>")
+				term.shows("1 run")
+				view.ask(t, term, q)
+				term.shows(" ask")
+				if view.typed != "" {
+					term.armed()
+					term.typed(view.typed)
+				} else {
+					term.shows(view.shows)
+					term.until("the form armed", func() bool {
+						s := term.text()
+						return strings.Contains(s, "decline") && !strings.Contains(s, "Tab answer")
+					})
+				}
+				term.shows(view.shows)
 				term.golden(name)
 			})
 		}

@@ -70,7 +70,10 @@ func (m *Model) approvalRow(r row) string {
 		word = "no"
 	}
 	left := fmt.Sprintf(" %s %-3s %s", m.style.State(word).Render(fmt.Sprintf("%-4s", word)), text.Line(c.Label), transcript.Title(c))
-	return text.Spread(left, m.style.Muted.Render("  "+text.Line(Decided(*c.Decision))+" "), m.w, m.style.Glyphs.Ellipsis)
+	// What was decided about comes first, then how.
+	room := max(m.w/2, m.w-text.Width(left))
+	how := text.Cut("  "+text.Line(Decided(*c.Decision)), room-1, m.style.Glyphs.Ellipsis) + " "
+	return text.Spread(left, m.style.Muted.Render(how), m.w, m.style.Glyphs.Ellipsis)
 }
 
 func (m *Model) waitingRow(r row) string {

@@ -75,13 +75,16 @@ func (in *input) body(c *canvas, armed bool) {
 	if len(in.q.Keep) > 0 {
 		rows++
 	}
-	above := sub(c, in.head)
+	above := sub(c, func(k *canvas) { in.head(k, false) })
 	below := sub(c, in.foot)
 	spare := c.h - rows
 	if len(below) > 0 && spare >= len(below)+1 {
 		spare -= len(below)
 	} else {
 		below = nil
+	}
+	if len(above) > spare { // what is asked comes before who asks: the frame names the agent
+		above = sub(c, func(k *canvas) { in.head(k, true) })
 	}
 	if len(above) > spare {
 		above = above[:max(spare, 0)]
@@ -108,21 +111,23 @@ func (in *input) body(c *canvas, armed bool) {
 	c.add(below...)
 }
 
-// head is what the question is about.
-func (in *input) head(k *canvas) {
+// head is what the question is about; short without what can be missed.
+func (in *input) head(k *canvas, short bool) {
 	q := in.q
 	if q.Credential != "" {
 		k.spread(k.Strong.Render(strictLine(q.Credential)), k.Muted.Render("for "+strictLine(q.Tool)))
 		if len(q.Sets) > 0 {
 			k.field("sets", strictLine(strings.Join(q.Sets, ", "))+" for "+strictLine(q.Tool)+" only")
 		}
-	} else if q.Tool != "" {
+	} else if q.Tool != "" && (!short || q.Question.Message == "") {
 		k.cut(k.Muted.Render("from " + strictLine(q.Tool)))
 	}
 	if q.Question.Message != "" {
 		k.wrap(text.Strict(q.Question.Message))
 	}
-	k.add("")
+	if !short {
+		k.add("")
+	}
 }
 
 // foot says what becomes of the values, and the keys.
