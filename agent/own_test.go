@@ -30,7 +30,9 @@ func TestOwnCommands(t *testing.T) {
 		t.Fatalf("%d requests", n)
 	}
 	r.send(s, "what was that?")
-	run(func(ctx context.Context) (agent.Response, error) { return s.RunTool(ctx, "test.gpt:counter", `{"n":"7"}`) })
+	run(func(ctx context.Context) (agent.Response, error) {
+		return s.RunTool(ctx, "test.gpt:counter", `{"n":"7"}`)
+	})
 	r.send(s, "and that?")
 	want := strings.Join([]string{
 		"user: !echo one", `assistant: [exec {"command":"echo one"}]`, "tool: one", "user: what was that?", "assistant: I see",

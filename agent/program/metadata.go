@@ -111,10 +111,21 @@ func (t *Tool) Flags() (readOnly, parallel, idempotent bool, timeout time.Durati
 	return readOnly, parallel, idempotent, timeout
 }
 
+// OnMenu reports whether the word "command" in the same meta data says that the person may run the
+// tool by its name.
+func (t *Tool) OnMenu() bool {
+	for word := range strings.SplitSeq(t.MetaData[flagsKey], ",") {
+		if strings.TrimSpace(word) == "command" {
+			return true
+		}
+	}
+	return false
+}
+
 func parseTimeout(word string) (time.Duration, error) {
 	text, ok := strings.CutPrefix(word, "timeout=")
 	if !ok {
-		return 0, fmt.Errorf("unknown word %q: known are read-only, parallel, idempotent and timeout=DURATION", word)
+		return 0, fmt.Errorf("unknown word %q: known are read-only, parallel, idempotent, command and timeout=DURATION", word)
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
@@ -132,7 +143,7 @@ func (p *parser) checkFlags() {
 		}
 		for word := range strings.SplitSeq(text, ",") {
 			switch word = strings.TrimSpace(word); word {
-			case "", "read-only", "parallel", "idempotent":
+			case "", "read-only", "parallel", "idempotent", "command":
 			default:
 				if _, err := parseTimeout(word); err != nil {
 					p.warn(p.doc.mark(t, "metaData."+flagsKey), "%v", err)

@@ -171,6 +171,7 @@ var (
 	_ tui.Ruled      = (*screenChat)(nil)
 	_ tui.Undoer     = (*screenChat)(nil)
 	_ tui.ToolRunner = (*screenChat)(nil)
+	_ tui.Customized = (*screenChat)(nil)
 )
 
 // Send runs a turn, and another one for what was handed over too late to enter it.

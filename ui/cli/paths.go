@@ -45,11 +45,17 @@ func findPaths(getenv func(string) string, dir string) paths {
 func (p paths) project() string { return filepath.Join(p.dir, ".parley", "config.json") }
 
 // themes is the folder of the user's own themes.
-func (p paths) themes() string {
+func (p paths) themes() string { return p.besideConfig("themes") }
+
+// commands is the folder of the person's own commands.
+func (p paths) commands() string { return p.besideConfig("commands") }
+
+// besideConfig is a folder beside the config file, "" where there is no place for one.
+func (p paths) besideConfig(name string) string {
 	if p.config == "" {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(p.config), "themes")
+	return filepath.Join(filepath.Dir(p.config), name)
 }
 
 // workingDir is the folder to work in: where parley was started, or the one of -C.

@@ -133,6 +133,14 @@ func (b *ableBackend) Archived(context.Context, bool, string) ([]record.Session,
 
 func (b *ableBackend) SandboxFacts() []string { return []string{"profile: workspace-write"} }
 
+func (c *ableChat) CustomCommands(context.Context) ([]CustomCommand, error) {
+	return []CustomCommand{
+		{Name: "review", Help: "look at a file", Args: "FILE", Text: "Review $1, all of: $ARGUMENTS"},
+		{Name: "deploy", Help: "run the tool", Args: "[where]", Tool: "p.gpt:deploy", Param: "where"},
+		{Name: "quit", Help: "hides the screen's own", Text: "x"},
+	}, nil
+}
+
 func newAble() (*ableBackend, *ableChat) {
 	b := &ableBackend{fakeBackend: newBackend(), questions: NewQuestions(), secrets: []Secret{{Name: "sys.openai", Context: "default", Detail: "OPENAI_API_KEY"}, {Name: "weather", Context: "default"}}}
 	chat := &ableChat{fakeChat: newChat("s1"), servers: []mcp.State{{Name: "db", Status: mcp.Failed, Detail: "exit 1: no such file", Line: "db-server --stdio"}, {Name: "web", Status: mcp.Ready, Tools: 4, Line: "http://127.0.0.1:9/mcp"}},
@@ -246,4 +254,49 @@ func TestArchiveStartsAnew(t *testing.T) {
 		defer chat.mu.Unlock()
 		return slices.Equal(b.archived, []string{"s1"}) && chat.closed
 	})
+}
+
+// Commands of the person's own send their text, those of the program run a tool, and none takes the
+// place of the screen's own.
+func TestCustomCommands(t *testing.T) {
+	b, chat := newAble()
+	term := start(t, 100, 30, Options{Backend: b, Chat: chat, Questions: b.questions})
+	term.shows("@planner")
+	term.typed("/rev")
+	term.shows("/review FILE", "look at a file")
+	term.typed("iew a.go b.go<enter>")
+	term.until("the text", chat.hasSent("Review a.go, all of: a.go b.go"))
+	term.typed("/deploy north side<enter>")
+	term.until("the call", chat.hasRun(`p.gpt:deploy {"where":"north side"}`))
+	term.typed(`/deploy {"where":"south"}<enter>`)
+	term.until("the call", chat.hasRun(`p.gpt:deploy {"where":"north side"}`, `p.gpt:deploy {"where":"south"}`))
+	term.typed("/unheard of<enter>")
+	term.shows("there is no command /unheard")
+	term.typed("<ctrl+u><ctrl+u>/help<enter>")
+	term.shows("Keys and commands")
+	term.typed("<esc>/quit<enter>")
+	if err := term.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A command that is sent at once, before the list of them was read, is carried out when it is there.
+func TestCustomCommandTypedAtOnce(t *testing.T) {
+	b, chat := newAble()
+	term := start(t, 100, 30, Options{Backend: b, Chat: chat, Questions: b.questions})
+	term.shows("@planner")
+	term.paste("/review x")
+	term.typed("<enter>")
+	term.until("the text", chat.hasSent("Review x, all of: x"))
+}
+
+func TestExpand(t *testing.T) {
+	for _, c := range [][3]string{
+		{"Do it", "", "Do it"}, {"Do it\n", "now", "Do it\n\nnow"}, {"A $1 B $2 C $9", "x y", "A x B y C "},
+		{"All: $ARGUMENTS!", " x  y ", "All: x  y!"}, {"$10 costs $1", "x", "x0 costs x"}, {"$1", "$ARGUMENTS", "$ARGUMENTS"},
+	} {
+		if got := Expand(c[0], c[1]); got != c[2] {
+			t.Errorf("%q with %q: got %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
 }

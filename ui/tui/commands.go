@@ -57,6 +57,22 @@ func findCommand(name string) (command, bool) {
 	return command{}, false
 }
 
+// allCommands are the screen's own commands and those of the session.
+func (m *screen) allCommands() []command { return append(commands(), m.customCommands()...) }
+
+// findCommand returns the command of a name or alias, the session's own included.
+func (m *screen) findCommand(name string) (command, bool) {
+	if c, ok := findCommand(name); ok {
+		return c, true
+	}
+	for _, c := range m.customCommands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
 // isCommand reports whether a text is meant as a command: a slash and a word on one line. A path
 // such as /etc/hosts is text.
 func isCommand(s string) bool {
@@ -68,8 +84,11 @@ func isCommand(s string) bool {
 // command carries out what stands in the composer. What is not known stays there.
 func (m *screen) command(s string) tea.Cmd {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(s, "/"), " ")
-	c, ok := findCommand(strings.TrimSpace(name))
+	c, ok := m.findCommand(strings.TrimSpace(name))
 	if !ok {
+		if load := m.loadCustoms(s); load != nil {
+			return load
+		}
 		m.say("there is no command /" + text.Line(name) + ": /help lists them; a space before the slash sends it as text")
 		return nil
 	}

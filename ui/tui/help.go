@@ -56,7 +56,7 @@ func (m *screen) helpText(w int) []string {
 		}
 	}
 	group := ""
-	for _, c := range commands() {
+	for _, c := range m.allCommands() {
 		if c.group != group {
 			group = c.group
 			section("Commands: " + group)

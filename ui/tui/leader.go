@@ -103,14 +103,14 @@ func (m *screen) leaderLines(w, h int) []string {
 // palette opens the list of all commands.
 func (m *screen) palette() tea.Cmd {
 	items := make([]item, 0, 64)
-	for _, c := range commands() {
+	for _, c := range m.allCommands() {
 		items = append(items, item{value: c.name, label: "/" + c.name, detail: c.help})
 	}
 	m.choice = newChoice("Commands", items, func(m *screen, name string) tea.Cmd {
-		if c, ok := findCommand(name); ok {
+		if c, ok := m.findCommand(name); ok {
 			return m.invoke(c)
 		}
 		return nil
 	})
-	return nil
+	return m.loadCustoms("")
 }

@@ -239,7 +239,7 @@ type screen struct {
 	attention attention
 	// showsProgress says that the terminal shows how a turn goes in its tab or in the task bar.
 	showsProgress bool
-	beat      int // picture of the spinner
+	beat          int // picture of the spinner
 	// typedAt is the clock of keys, which tells a burst from typing.
 	typedAt func() time.Time
 	// pasting says whether what was read last belongs to a paste that the terminal did not mark.

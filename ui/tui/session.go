@@ -26,6 +26,9 @@ type session struct {
 	older   bool // calls of earlier turns are being loaded
 	blank   bool // nothing was said yet: the greeting is shown
 	replies []string
+	// customs are the commands of the person's own and of the program, once they were asked for.
+	customs      []CustomCommand
+	customsAsked bool
 
 	turn
 }

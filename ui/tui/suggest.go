@@ -67,6 +67,7 @@ func (m *screen) suggestNow() tea.Cmd {
 		s.items = nil
 	case strings.HasPrefix(token, "/"):
 		s.items = m.commandItems(token)
+		return m.loadCustoms("")
 	default:
 		return tea.Batch(m.walkFiles(), m.loadNames(), m.findFiles(token))
 	}
@@ -114,7 +115,7 @@ func (m *screen) commandItems(line string) []item {
 	}
 	if !hasArg {
 		var out []item
-		for _, c := range commands() {
+		for _, c := range m.allCommands() {
 			if strings.HasPrefix(c.name, name) || slices.ContainsFunc(c.aliases, func(a string) bool { return name != "" && strings.HasPrefix(a, name) }) {
 				label := strings.TrimSpace("/" + c.name + " " + c.args)
 				out = append(out, item{value: "/" + c.name + suffix(c), label: label, detail: c.help})
@@ -122,7 +123,7 @@ func (m *screen) commandItems(line string) []item {
 		}
 		return out
 	}
-	c, ok := findCommand(name)
+	c, ok := m.findCommand(name)
 	if !ok || c.complete == nil || m.session.chat == nil {
 		return nil
 	}

@@ -145,7 +145,7 @@ func (m *screen) sendQueued() tea.Cmd {
 	m.session.queue = m.session.queue[1:]
 	if isCommand(text) {
 		name, arg, _ := strings.Cut(text[1:], " ")
-		if c, ok := findCommand(name); ok { // another version may have queued it
+		if c, ok := m.findCommand(name); ok { // another version may have queued it
 			return tea.Batch(m.runCommand(c, strings.TrimSpace(arg)), m.sendQueued(), m.keepSoon())
 		}
 	}
