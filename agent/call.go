@@ -174,7 +174,7 @@ func (c *call) start(ctx context.Context, input string) (*callState, error) {
 	if c.handsOff() {
 		c.t.note(c.path+"/handoff", fmt.Sprintf("now with @%s, for @%s", c.name(), c.parent.name()))
 	}
-	if o, ok := ownOf(c.t.row.Input); ok && c.parent == nil && c.conv != nil {
+	if o, ok := ownOf(c.t.row.Input); ok && c.parent == nil {
 		st, err := c.runOwn(ctx, o)
 		return c.end(ctx, st, err)
 	}
@@ -217,7 +217,7 @@ func (c *call) resume(ctx context.Context, input string) (*callState, error) {
 	}
 	c.begun()
 	c.event(monitor.Event{Type: monitor.CallStart, Content: c.secret(c.state.Input)})
-	if o, ok := ownOf(input); ok && c.state.Open == "" && c.conv != nil {
+	if o, ok := ownOf(input); ok && c.state.Open == "" {
 		st, err := c.runOwn(ctx, o)
 		return c.end(ctx, st, err)
 	}

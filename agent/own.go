@@ -98,6 +98,9 @@ func (c *call) makesOwn() bool {
 
 // runOwn makes the call that the person asked for, as if the model had, and ends the turn.
 func (c *call) runOwn(ctx context.Context, o own) (*callState, error) {
+	if c.conv == nil {
+		return c.settle(errors.New("the program is a command: there is no conversation in which another one could run"))
+	}
 	text := ""
 	c.state.Result = &text
 	if err := c.expand(ctx); err != nil {

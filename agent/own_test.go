@@ -119,6 +119,23 @@ func TestOwnCommandWhenParleyIsQuit(t *testing.T) {
 	}
 }
 
+// A program that is a command has no conversation: nothing runs, and it does not get the line as input.
+func TestOwnCommandInAProgramThatIsACommand(t *testing.T) {
+	r := newRig(t, "Name: main\nChat: true\n\n#!/bin/sh\necho got \"$GPTSCRIPT_INPUT\" >> seen\n", nil)
+	s := r.open()
+	defer func() { r.close(s) }()
+	for range 2 {
+		if _, err := s.RunShell(t.Context(), "touch made"); err == nil || !strings.Contains(err.Error(), "the program is a command") {
+			t.Errorf("got %v", err)
+		}
+	}
+	for _, name := range []string{"seen", "made"} {
+		if _, err := os.Stat(filepath.Join(r.dir, name)); err == nil {
+			t.Errorf("%s is there", name)
+		}
+	}
+}
+
 func TestInputText(t *testing.T) {
 	run := func(tool, args string) string {
 		data, err := json.Marshal([]string{tool, args})
