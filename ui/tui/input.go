@@ -3,6 +3,7 @@ package tui
 import (
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,13 +18,16 @@ const pasteGap = 12 * time.Millisecond
 // machine much later, so only here can a line end that was typed be told from one in the middle
 // of a paste that the terminal did not mark as such (I-01).
 type arrivals struct {
-	last    time.Time // of the last read
-	ended   bool      // a line end was among what came without a pause
+	mu      sync.Mutex // guards what follows: a command that has the terminal may read too
+	last    time.Time  // of the last read
+	ended   bool       // a line end was among what came without a pause
 	pasting atomic.Bool
 }
 
 // saw takes one read.
 func (a *arrivals) saw(data []byte, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if now.Sub(a.last) > pasteGap {
 		a.ended = false
 		a.pasting.Store(false)
