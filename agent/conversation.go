@@ -17,6 +17,8 @@ type conversation struct {
 	// chain is the running hash of all messages: chain i covers the first i messages. It lets a
 	// request be hashed without hashing the whole history again.
 	chain []string
+	// hasCut says that a message holds an output that was cut.
+	hasCut bool
 }
 
 // load returns the call's conversation with its first n messages.
@@ -45,6 +47,7 @@ func (s *Session) load(ctx context.Context, path string, n int) (*conversation, 
 
 func (c *conversation) add(m model.Message) {
 	c.messages = append(c.messages, m)
+	c.hasCut = c.hasCut || hasCutOutput(m)
 	b, _ := json.Marshal(m) // a message is plain data
 	c.chain = append(c.chain, hashOf(append([]byte(c.chain[len(c.chain)-1]), b...)))
 }

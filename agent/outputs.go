@@ -48,7 +48,7 @@ func (c *call) offered() []program.Offered {
 	offered := c.t.program().Offered(c.tool, c.otherAgents())
 	reader := c.t.s.reader
 	name := readTool(reader)
-	if reader == nil || !slices.ContainsFunc(c.conv.messages, hasCutOutput) ||
+	if reader == nil || !c.conv.hasCut ||
 		slices.ContainsFunc(offered, func(o program.Offered) bool { return o.Name == name }) {
 		return offered
 	}

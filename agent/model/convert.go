@@ -144,8 +144,7 @@ func ObjectArguments(text string) json.RawMessage {
 	if strings.TrimSpace(text) == "" {
 		return json.RawMessage("{}")
 	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
 	wrapped, _ := json.Marshal(map[string]string{"arguments": text}) // a map of strings always encodes
