@@ -32,12 +32,13 @@ type lateDirective struct {
 }
 
 func newBlock(line int) *block {
-	return &block{start: line, marks: marks{refs: map[string]pos{}, fields: map[string]pos{}}}
+	return &block{start: line, marks: marks{}}
 }
 
 // finish returns the block's tool.
 func (b *block) finish(file string) *Tool {
-	t := &b.tool
+	t := new(Tool) // the block's lines are not kept with it
+	*t = b.tool
 	t.Instructions = strings.TrimSpace(strings.Join(b.body, "\n"))
 	t.Source = Source{Location: file, LineNo: b.start}
 	t.Arguments = paramSchema(b.params)

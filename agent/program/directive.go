@@ -27,7 +27,7 @@ func directiveTable() map[string]directive {
 	text := func(field string, at func(*Tool) *string) directive {
 		return directive{set: func(b *block, v *value) error {
 			*at(&b.tool) = v.trimmed()
-			b.marks.fields[field] = v.start()
+			b.marks.fields.set(field, v.start())
 			return nil
 		}}
 	}
@@ -130,8 +130,8 @@ func listDirective(at func(*Tool) *[]string, split func(string) []part) directiv
 	return directive{multi: true, set: func(b *block, v *value) error {
 		for _, e := range split(v.text) {
 			*at(&b.tool) = append(*at(&b.tool), e.text)
-			if _, seen := b.marks.refs[e.text]; !seen {
-				b.marks.refs[e.text] = v.at(e.offset)
+			if _, seen := b.marks.refs.of(e.text); !seen {
+				b.marks.refs.set(e.text, v.at(e.offset))
 			}
 		}
 		return nil
@@ -141,8 +141,8 @@ func listDirective(at func(*Tool) *[]string, split func(string) []part) directiv
 func globalTools() directive {
 	list := listDirective(func(t *Tool) *[]string { return &t.GlobalTools }, splitList)
 	return directive{multi: true, set: func(b *block, v *value) error {
-		if _, seen := b.marks.fields["globalTools"]; !seen {
-			b.marks.fields["globalTools"] = v.start()
+		if _, seen := b.marks.fields.of("globalTools"); !seen {
+			b.marks.fields.set("globalTools", v.start())
 		}
 		return list.set(b, v)
 	}}
@@ -208,7 +208,7 @@ func setMetadata(b *block, v *value) error {
 		b.tool.MetaData = map[string]string{}
 	}
 	b.tool.MetaData[key] = text
-	b.marks.fields["metaData."+key] = v.start()
+	b.marks.fields.set("metaData."+key, v.start())
 	return nil
 }
 

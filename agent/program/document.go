@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -49,7 +50,7 @@ func (d *Document) Tools() []*Tool {
 // at returns the place of a reference of a tool, else that of the tool.
 func (d *Document) at(t *Tool, ref string) pos {
 	if m := d.marks[t]; m != nil {
-		if p, ok := m.refs[ref]; ok {
+		if p, ok := m.refs.of(ref); ok {
 			return p
 		}
 	}
@@ -59,7 +60,7 @@ func (d *Document) at(t *Tool, ref string) pos {
 // mark returns the place of a directive's value by its field, else that of the tool.
 func (d *Document) mark(t *Tool, field string) pos {
 	if m := d.marks[t]; m != nil {
-		if p, ok := m.fields[field]; ok {
+		if p, ok := m.fields.of(field); ok {
 			return p
 		}
 	}
@@ -71,8 +72,58 @@ type pos struct{ line, col int }
 
 // marks remembers where the values of a tool's directives stand in its source.
 type marks struct {
-	refs   map[string]pos // text of a reference → its first mention
-	fields map[string]pos // "name", "globalModelName", "globalTools", "metaData.KEY" → value
+	refs   places // texts of references, at their first mention
+	fields places // "name", "globalModelName", "globalTools", "metaData.KEY", at their values
+}
+
+// places are the places of texts. Most tools have few, for which a map would be large.
+type places struct {
+	list  []placed
+	index map[string]int // into list, once that is long
+}
+
+type placed struct {
+	text string
+	at   pos
+}
+
+// fewPlaces are as many as are looked through one by one.
+const fewPlaces = 16
+
+func (p *places) find(text string) int {
+	if p.index != nil {
+		if i, ok := p.index[text]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(p.list, func(e placed) bool { return e.text == text })
+}
+
+// of returns the place of a text.
+func (p *places) of(text string) (pos, bool) {
+	if i := p.find(text); i >= 0 {
+		return p.list[i].at, true
+	}
+	return pos{}, false
+}
+
+// set sets the place of a text.
+func (p *places) set(text string, at pos) {
+	if i := p.find(text); i >= 0 {
+		p.list[i].at = at
+		return
+	}
+	p.list = append(p.list, placed{text, at})
+	switch {
+	case p.index != nil:
+		p.index[text] = len(p.list) - 1
+	case len(p.list) > fewPlaces:
+		p.index = make(map[string]int, 2*len(p.list))
+		for i, e := range p.list {
+			p.index[e.text] = i
+		}
+	}
 }
 
 // ParseError is one fault of a source, at the place of the value that is wrong.

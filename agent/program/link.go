@@ -138,13 +138,16 @@ func (l *loader) linkTool(ctx context.Context, p pending) {
 	}
 	t.LocalTools = p.src.ids
 	t.ToolMapping = map[string][]Reference{}
-	broken := map[string]bool{}
+	var broken map[string]bool
 	for _, u := range usages(t) {
 		for _, text := range u.names {
 			if broken[text] {
 				continue
 			}
 			if err := l.linkReference(ctx, p, text, u); err != nil {
+				if broken == nil {
+					broken = map[string]bool{}
+				}
 				broken[text] = true
 				at := p.src.doc.at(t, text)
 				if text == t.providerRef() {

@@ -186,7 +186,8 @@ func (p *parser) finishTool(b *block) (hasBody bool) {
 		return false
 	}
 	p.doc.Nodes = append(p.doc.Nodes, Node{ToolNode: &ToolNode{Tool: t}})
-	p.doc.marks[t] = &b.marks
+	m := b.marks
+	p.doc.marks[t] = &m
 	if len(b.comments) > 0 {
 		p.doc.comments[t] = b.comments
 	}

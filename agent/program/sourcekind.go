@@ -170,7 +170,9 @@ func (s *source) applyGlobals() {
 // copyMark places a reference that a tool got from another where the other mentions it.
 func (d *Document) copyMark(from, to *Tool, ref string) {
 	if d.marks[from] != nil && d.marks[to] != nil {
-		d.marks[to].refs[ref] = d.marks[from].refs[ref]
+		if at, ok := d.marks[from].refs.of(ref); ok {
+			d.marks[to].refs.set(ref, at)
+		}
 	}
 }
 
