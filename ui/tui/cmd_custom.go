@@ -92,9 +92,18 @@ func (m *screen) runCustom(c CustomCommand, arg string) tea.Cmd {
 	return m.runTurn("", func(ctx context.Context) error { return runner.RunTool(ctx, c.Tool, args) })
 }
 
-// loadCustoms reads the session's own commands, once. then is the text of a command that waits for it,
-// "" for none.
-func (m *screen) loadCustoms(then string) tea.Cmd {
+// awaitCustoms has the text of a command wait until the session's own commands are read. False means
+// that they are, or that there are none: nothing is to be waited for.
+func (m *screen) awaitCustoms(text string) (tea.Cmd, bool) {
+	if _, ok := m.session.chat.(Customized); !ok || m.session.customsRead {
+		return nil, false
+	}
+	m.session.customsThen = text
+	return m.loadCustoms(), true
+}
+
+// loadCustoms reads the session's own commands, once.
+func (m *screen) loadCustoms() tea.Cmd {
 	c, ok := m.session.chat.(Customized)
 	if !ok || m.session.customsAsked {
 		return nil
@@ -103,7 +112,7 @@ func (m *screen) loadCustoms(then string) tea.Cmd {
 	g := gen(m.session.gen)
 	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
 		list, err := c.CustomCommands(ctx)
-		return customsLoaded{g, list, err, then}
+		return customsLoaded{g, list, err}
 	})
 }
 
@@ -111,7 +120,6 @@ type customsLoaded struct {
 	gen
 	list []CustomCommand
 	err  error
-	then string
 }
 
 func (l customsLoaded) take(m *screen) tea.Cmd {
@@ -124,8 +132,10 @@ func (l customsLoaded) take(m *screen) tea.Cmd {
 	if l.err != nil {
 		m.trouble("a command cannot be read", l.err)
 	}
-	if l.then != "" && m.composer.Value() == l.then {
-		return m.command(l.then)
+	then := m.session.customsThen
+	m.session.customsRead, m.session.customsThen = true, ""
+	if then != "" && m.composer.Value() == then {
+		return m.command(then)
 	}
 	m.suggest.token = ""
 	return m.suggestNow()

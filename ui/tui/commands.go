@@ -86,7 +86,7 @@ func (m *screen) command(s string) tea.Cmd {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(s, "/"), " ")
 	c, ok := m.findCommand(strings.TrimSpace(name))
 	if !ok {
-		if load := m.loadCustoms(s); load != nil {
+		if load, waits := m.awaitCustoms(s); waits {
 			return load
 		}
 		m.say("there is no command /" + text.Line(name) + ": /help lists them; a space before the slash sends it as text")

@@ -112,5 +112,5 @@ func (m *screen) palette() tea.Cmd {
 		}
 		return nil
 	})
-	return m.loadCustoms("")
+	return m.loadCustoms()
 }

@@ -29,6 +29,8 @@ type session struct {
 	// customs are the commands of the person's own and of the program, once they were asked for.
 	customs      []CustomCommand
 	customsAsked bool
+	customsRead  bool
+	customsThen  string // a command that waits for them
 
 	turn
 }

@@ -67,7 +67,7 @@ func (m *screen) suggestNow() tea.Cmd {
 		s.items = nil
 	case strings.HasPrefix(token, "/"):
 		s.items = m.commandItems(token)
-		return m.loadCustoms("")
+		return m.loadCustoms()
 	default:
 		return tea.Batch(m.walkFiles(), m.loadNames(), m.findFiles(token))
 	}
