@@ -65,7 +65,7 @@ func (c *call) operationTarget() (*program.Tool, string, error) {
 		if args = strings.TrimSpace(args); args == "" {
 			args = "{}"
 		}
-		if len(object(args)) == 0 && args != "{}" {
+		if !strings.HasPrefix(args, "{") || !json.Valid([]byte(args)) {
 			return nil, "", wrongOperation{fmt.Errorf("ERROR: args of the operation %s are not the text of a JSON object: %s", name, args)}
 		}
 		return target, args, nil
