@@ -205,7 +205,10 @@ func (c *call) begun() {
 // resume goes on with a call that was open, with the person's text for it or for the call inside.
 func (c *call) resume(ctx context.Context, input string) (*callState, error) {
 	if hint, ok := c.t.compacts(); ok && c.state.Open == "" && c.conv != nil {
-		err := c.compact(ctx, c.roomKey(roomAsked), hint, c.offered())
+		err := c.reachProvider(ctx)
+		if err == nil {
+			err = c.compact(ctx, c.roomKey(roomAsked), hint, c.offered())
+		}
 		if errors.Is(err, errNothingOld) || errors.Is(err, errNoGain) {
 			c.t.note("room", "nothing was summed up: "+err.Error())
 			err = nil
@@ -343,9 +346,6 @@ func (c *call) round(ctx context.Context, input *string) (*callState, error) {
 		c.state.Result = &text
 		if reply.Message.Aborted {
 			c.aborted(&text)
-			c.t.mu.Lock()
-			c.t.cutOff = c.t.cutOff || c.shown
-			c.t.mu.Unlock()
 			return c.settle(errInterrupted)
 		}
 		if len(c.state.Subs) == 0 {
@@ -519,7 +519,7 @@ func (c *call) aborted(text *string) { *text += "\n\nABORTED BY USER" }
 
 // end runs the output filters, closes the call's row and tells that it has ended (5.2, Q32).
 func (c *call) end(ctx context.Context, st *callState, err error) (*callState, error) {
-	if _, own := ownOf(c.t.row.Input); err == nil && st != nil && st.Open == "" && !(own && st.content() == "") {
+	if err == nil && st != nil && st.Open == "" && !c.makesOwn() {
 		err = c.outputFilters(ctx, st)
 	}
 	if c.conv != nil {

@@ -213,8 +213,7 @@ func (t *turn) Do(ctx context.Context, exec toolrt.Execution, run func(ctx conte
 	if o := t.settled(key); o != nil {
 		run = func(context.Context) *toolrt.Outcome { return o }
 	}
-	// A credential is asked for again: what it came to is not in the record.
-	// A server is started again: it ended with its parley.
+	// What lasts no longer than the process is done again in any case.
 	repeatable := exec.Spec.Flags.ReadOnly || exec.Spec.Flags.Idempotent || sys.Safe(exec.Spec.Name) ||
 		passing(c.state.Category)
 	if !t.recorded[key].Finished || t.played != nil {

@@ -50,7 +50,7 @@ func (c *call) operationNamed(name string) (*program.Tool, error) {
 	return nil, wrongOperation{fmt.Errorf("ERROR: there is no operation %q; list the operations to see what there is", name)}
 }
 
-// operationTarget reads which operation is to run, and with what.
+// operationTarget reads which operation is to run, and with what. The call goes by its name from here.
 func (c *call) operationTarget() (*program.Tool, string, error) {
 	in := object(c.state.Start)
 	name, _ := in["operation"].(string)
@@ -58,6 +58,8 @@ func (c *call) operationTarget() (*program.Tool, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	c.state.ToolName = target.Name // what is asked about, and what rules are for
+	c.row.Tool = c.name()
 	switch args := in["args"].(type) {
 	case nil:
 		return target, "{}", nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"parley/agent/model"
@@ -90,10 +91,15 @@ func plainText(text string) string {
 
 // makesOwn reports whether the calls of c's last reply are the person's own.
 func (c *call) makesOwn() bool {
-	if c == nil || c.conv == nil || len(c.conv.messages) == 0 {
+	if c == nil || c.conv == nil {
 		return false
 	}
-	return c.conv.messages[len(c.conv.messages)-1].Own
+	for _, m := range slices.Backward(c.conv.messages) {
+		if m.Role != model.ToolRole {
+			return m.Own
+		}
+	}
+	return false
 }
 
 // runOwn makes the call that the person asked for, as if the model had, and ends the turn.

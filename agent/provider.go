@@ -121,6 +121,18 @@ type providerTransport struct {
 
 // RoundTrip sends one request.
 func (p providerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	out, err := p.addressed(r)
+	if err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close() // as every RoundTripper must
+		}
+		return nil, err
+	}
+	return p.next.RoundTrip(out)
+}
+
+// addressed is the request as it goes to the provider.
+func (p providerTransport) addressed(r *http.Request) (*http.Request, error) {
 	at, err := p.s.provider(p.toolID).endpoint(r.Context())
 	if err != nil {
 		return nil, err
@@ -148,5 +160,5 @@ func (p providerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if len(sent) > 0 {
 		out.Header.Set("X-GPTScript-Env", strings.Join(sent, ","))
 	}
-	return p.next.RoundTrip(out)
+	return out, nil
 }

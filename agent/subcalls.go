@@ -285,10 +285,6 @@ func (c *call) becomeTarget() error {
 	if err != nil {
 		return err
 	}
-	if c.tool.OperationRun() {
-		c.state.ToolName = target.Name // what is asked about, and what rules are for
-		c.row.Tool = c.name()
-	}
 	c.tool, c.state.ToolID, c.state.Start = target, target.ID, input
 	c.row.Agent, c.row.Chat, c.row.ToolID = target.IsPrompt(), target.Chat, target.ID
 	return c.open()

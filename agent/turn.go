@@ -52,7 +52,6 @@ type turn struct {
 	// hindered are the calls that failed and may have done so on how they were confined.
 	hindered map[string]bool
 	nobody   bool // a call was denied because nobody could be asked
-	cutOff   bool // the reply on screen says that it was interrupted
 }
 
 type resolution struct {

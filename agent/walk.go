@@ -330,10 +330,7 @@ func (t *turn) close(ctx context.Context, st *callState, err error) (*callState,
 	switch {
 	case t.interrupted():
 		row.Status, err = record.TurnAborted, nil
-		t.mu.Lock()
-		said := t.cutOff
-		t.mu.Unlock()
-		if !said {
+		if !t.endsCutOff(st) {
 			t.note("end", "interrupted")
 		}
 	case errors.Is(err, errDiverged):
@@ -362,6 +359,16 @@ func (t *turn) close(ctx context.Context, st *callState, err error) (*callState,
 		agent = t.agentName(st.deepest())
 	}
 	return st, errors.Join(err, t.commitEnd(ctx, state, agent))
+}
+
+// endsCutOff reports whether the last that stands on screen is a reply that says itself that it was
+// interrupted.
+func (t *turn) endsCutOff(st *callState) bool {
+	if st == nil {
+		return false
+	}
+	c := t.call(st.deepest().Path)
+	return c != nil && c.shown && c.conv != nil && len(c.conv.messages) > 0 && c.conv.messages[len(c.conv.messages)-1].Aborted
 }
 
 // keepLengths brings the lengths in the state up to the conversations.

@@ -106,6 +106,8 @@ type usage struct {
 	names      []string
 	credential bool
 	mapsArgs   bool // "with" arguments are always mapped (5.9)
+	// field is the directive whose value holds the reference among other words, "" for lists.
+	field string
 }
 
 // usages lists the references of a tool that are linked, in order.
@@ -120,7 +122,7 @@ func usages(t *Tool) []usage {
 		{names: t.Credentials, credential: true}, {names: t.ExportCredentials, credential: true},
 		{names: t.InputFilters, mapsArgs: true}, {names: t.ExportInputFilters, mapsArgs: true},
 		{names: t.OutputFilters, mapsArgs: true}, {names: t.ExportOutputFilters, mapsArgs: true},
-		{names: providers},
+		{names: providers, field: "modelName"},
 	}
 }
 
@@ -150,8 +152,8 @@ func (l *loader) linkTool(ctx context.Context, p pending) {
 				}
 				broken[text] = true
 				at := p.src.doc.at(t, text)
-				if text == t.providerRef() {
-					at = p.src.doc.mark(t, "modelName")
+				if u.field != "" {
+					at = p.src.doc.mark(t, u.field)
 				}
 				l.failReference(p.src, at, text, err)
 			}

@@ -72,7 +72,8 @@ func Load(ctx context.Context, ref string, o Options) (*Program, []Warning, erro
 	}
 	if sel == "" {
 		if t := l.builtin(target); t != nil && t.Kind() == KindMCPServer {
-			return l.loadText(ctx, target, stdinLocation, []byte(serverEntry(target, t.ID == target)))
+			src := &source{location: stdinLocation, dir: ".", absDir: l.opts.Dir, name: stdinLocation, doc: &Document{}}
+			return l.link(ctx, target, []*Tool{src.entryFor(target, t.ID == target)}, src)
 		} else if t != nil {
 			return l.link(ctx, target, []*Tool{t}, nil)
 		}

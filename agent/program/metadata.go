@@ -3,6 +3,7 @@ package program
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -94,8 +95,8 @@ const flagsKey = "parley"
 // tool. Unsaid is false and zero; words that are not known are passed over (parsing warned of
 // them). What a program claims guides order and resume, never approval.
 func (t *Tool) Flags() (readOnly, parallel, idempotent bool, timeout time.Duration) {
-	for word := range strings.SplitSeq(t.MetaData[flagsKey], ",") {
-		switch word = strings.TrimSpace(word); word {
+	for _, word := range t.flagWords() {
+		switch word {
 		case "read-only":
 			readOnly = true
 		case "parallel":
@@ -114,12 +115,15 @@ func (t *Tool) Flags() (readOnly, parallel, idempotent bool, timeout time.Durati
 // OnMenu reports whether the word "command" in the same meta data says that the person may run the
 // tool by its name.
 func (t *Tool) OnMenu() bool {
-	for word := range strings.SplitSeq(t.MetaData[flagsKey], ",") {
-		if strings.TrimSpace(word) == "command" {
-			return true
-		}
+	return slices.Contains(t.flagWords(), "command")
+}
+
+func (t *Tool) flagWords() []string {
+	words := strings.Split(t.MetaData[flagsKey], ",")
+	for i, word := range words {
+		words[i] = strings.TrimSpace(word)
 	}
-	return false
+	return words
 }
 
 func parseTimeout(word string) (time.Duration, error) {
@@ -137,12 +141,8 @@ func parseTimeout(word string) (time.Duration, error) {
 // checkFlags warns of words that Flags does not know.
 func (p *parser) checkFlags() {
 	for _, t := range p.doc.Tools() {
-		text, ok := t.MetaData[flagsKey]
-		if !ok {
-			continue
-		}
-		for word := range strings.SplitSeq(text, ",") {
-			switch word = strings.TrimSpace(word); word {
+		for _, word := range t.flagWords() {
+			switch word {
 			case "", "read-only", "parallel", "idempotent", "command":
 			default:
 				if _, err := parseTimeout(word); err != nil {

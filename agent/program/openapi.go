@@ -44,9 +44,7 @@ func openAPIDocument(s *source, asCatalogue bool) (*Document, error) {
 	shared := operations
 	if asCatalogue {
 		entry.MetaData = map[string]string{catalogueKey: cmp.Or(api.Title, "API")}
-		if shared, err = catalogue(entry.MetaData[catalogueKey], operations); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.location, err)
-		}
+		shared = catalogue(entry.MetaData[catalogueKey], operations)
 		operations = append(shared, operations...)
 	}
 	for _, t := range shared {

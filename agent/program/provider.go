@@ -9,8 +9,11 @@ import (
 // provider is none of a tool: not named, or an address.
 func (t *Tool) providerRef() string {
 	_, from, ok := strings.Cut(t.ModelName, " from ")
+	if !ok || t.IsCommand() {
+		return ""
+	}
 	from = strings.TrimSpace(from)
-	if u, err := url.Parse(from); !ok || t.IsCommand() || err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") {
+	if u, err := url.Parse(from); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") {
 		return ""
 	}
 	return from

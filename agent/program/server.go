@@ -23,16 +23,8 @@ func (s *source) servers() []*Tool {
 	return servers
 }
 
-// serverEntry is the text of the entry of a program that is an MCP server, or one of its tools: a
-// chat with the server's tools, or a call of the tool.
-func serverEntry(name string, whole bool) string {
-	if whole {
-		return "Tools: " + name + "\nChat: true\n"
-	}
-	return "Tools: " + name + "\n\n" + callPrefix + " " + name + "\n"
-}
-
-// entryFor returns that entry for a server of the source, or for a tool of one.
+// entryFor returns the entry of a program that is an MCP server, or a tool of one: a chat with the
+// server's tools, or a call of the tool.
 func (s *source) entryFor(name string, whole bool) *Tool {
 	t := &Tool{ID: s.location + ":" + name + ":entry", Tools: []string{name}, Source: Source{Location: s.location}, WorkingDir: s.absDir, Chat: whole}
 	if whole {

@@ -64,6 +64,9 @@ func newRoot(io streams) *cobra.Command {
 			if err := f.fromEnvironment(cmd.Flags(), io.getenv); err != nil {
 				return err
 			}
+			if f.lists() {
+				return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return a.list(ctx, args) })
+			}
 			misplaced(io, cmd.Flags(), args)
 			return openChat(cmd.Context(), io, &f, args)
 		},
@@ -134,8 +137,6 @@ func openChat(ctx context.Context, io streams, f *flags, args []string) error {
 		message = strings.Join(args, " ")
 	}
 	switch {
-	case f.listTools || f.listModels:
-		return list(ctx, io, f, args)
 	case f.message != "":
 		message, err := withPiped(io, strings.TrimSpace(f.message+" "+message), f.quiet)
 		if err != nil {
@@ -176,8 +177,8 @@ func runCommand(io streams) *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			if f.listTools || f.listModels {
-				return list(cmd.Context(), io, &f, args)
+			if f.lists() {
+				return withApp(cmd, io, &f, func(ctx context.Context, a *app) error { return a.list(ctx, args) })
 			}
 			if f.message != "" {
 				message, err := withPiped(io, f.message, f.quiet)

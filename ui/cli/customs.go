@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,7 +102,7 @@ func commandOf(name, text string) (tui.CustomCommand, error) {
 			Description string `yaml:"description"`
 			Hint        string `yaml:"argument-hint"`
 		}
-		if err := yaml.NewDecoder(bytes.NewReader([]byte(head))).Decode(&front); err != nil {
+		if err := yaml.Unmarshal([]byte(head), &front); err != nil {
 			return c, fmt.Errorf("its front matter cannot be read: %w", err)
 		}
 		c.Help, text = strings.TrimSpace(front.Description), body

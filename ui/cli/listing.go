@@ -2,21 +2,17 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"parley/agent/program"
 )
 
+// lists reports whether only a list is asked for.
+func (f *flags) lists() bool { return f.listTools || f.listModels }
+
 // list prints what --list-tools or --list-models ask for (9.1).
-func list(ctx context.Context, io streams, f *flags, args []string) (err error) {
-	io.out = cleaned(io.out)
-	a, err := openApp(ctx, io, f)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.close()) }()
-	if f.listModels {
+func (a *app) list(ctx context.Context, args []string) error {
+	if a.f.listModels {
 		return a.printModels(ctx, args)
 	}
 	tools, err := a.toolsOf(args)
@@ -27,7 +23,7 @@ func list(ctx context.Context, io streams, f *flags, args []string) (err error) 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(io.out, headers)
+	_, err = fmt.Fprint(a.io.out, headers)
 	return err
 }
 
@@ -36,7 +32,7 @@ func (a *app) toolsOf(args []string) ([]*program.Tool, error) {
 	var tools []*program.Tool
 	if len(args) == 0 {
 		for _, spec := range a.builtins.Specs() {
-			tools = append(tools, &program.Tool{Name: spec.Name, Description: spec.Description, Arguments: spec.Parameters})
+			tools = append(tools, a.builtin(spec.Name))
 		}
 		return tools, nil
 	}

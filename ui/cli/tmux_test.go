@@ -17,7 +17,8 @@ import (
 //	terminal WxH PROGRAM ARG…  starts the program in a terminal of that size
 //	keys KEY…                  presses keys, by tmux's names
 //	text TEXT                  types text
-//	answer KEY [TEXT]          answers the question that has TEXT ("authorize") in it
+//	armed [TEXT]               waits until the question that has TEXT ("authorize") in it takes keys
+//	answer KEY [TEXT]          answers it then
 //	shows TEXT…                waits until all of the texts show
 //	hides TEXT                 waits until the text does not show
 //	paste FILE                 pastes a file
@@ -38,14 +39,11 @@ func TestTerminalFlows(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"modelserver": startModelServer, "requests": printRequests, "release": releaseReply,
 			"eventually": waitForFile, "exits": runExits,
-			"terminal": startTerminal, "keys": pressKeys, "text": typeText, "answer": answerQuestion,
+			"terminal": startTerminal, "keys": pressKeys, "text": typeText, "armed": waitArmed, "answer": answerQuestion,
 			"shows": waitShows, "hides": waitHides, "paste": pasteFile, "resize": resizeTerminal, "killed": killProgram, "ended": waitEnded,
 		},
 	})
 }
-
-// flowPatience is how long a screen may take to show what is waited for.
-const flowPatience = time.Minute
 
 // tmux runs one command of the script's own tmux server.
 func tmux(ts *testscript.TestScript, args ...string) (string, error) {
@@ -70,7 +68,7 @@ func mustTmux(ts *testscript.TestScript, args ...string) string {
 	return out
 }
 
-func size2(ts *testscript.TestScript, text string) (w, h string) {
+func sizeOf(ts *testscript.TestScript, text string) (w, h string) {
 	w, h, ok := strings.Cut(text, "x")
 	if !ok {
 		ts.Fatalf("%q is no size WxH", text)
@@ -82,7 +80,7 @@ func startTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: terminal WxH PROGRAM ARG…")
 	}
-	w, h := size2(ts, args[0])
+	w, h := sizeOf(ts, args[0])
 	words := make([]string, len(args)-1)
 	for i, a := range args[1:] {
 		words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
@@ -93,8 +91,6 @@ func startTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { _, _ = tmux(ts, "kill-server") })
 }
 
-func screenText(ts *testscript.TestScript) string { return mustTmux(ts, "capture-pane", "-p") }
-
 func pressKeys(ts *testscript.TestScript, _ bool, args []string) {
 	mustTmux(ts, append([]string{"send-keys"}, args...)...)
 }
@@ -104,56 +100,48 @@ func typeText(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // until waits for a screen that is as wanted.
-func until(ts *testscript.TestScript, what string, patience time.Duration, ok func(screen string) bool) bool {
-	deadline := time.Now().Add(patience)
-	for {
-		screen := screenText(ts)
+func until(ts *testscript.TestScript, what string, ok func(screen string) bool) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(scriptPatience); ; <-tick.C {
+		screen := mustTmux(ts, "capture-pane", "-p")
 		if ok(screen) {
-			return true
+			return
 		}
-		if time.Now().After(deadline) {
-			if what != "" {
-				ts.Fatalf("%s; the screen:\n%s", what, screen)
-			}
-			return false
+		if time.Now().After(end) {
+			ts.Fatalf("%s; the screen:\n%s", what, screen)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 func waitShows(ts *testscript.TestScript, _ bool, args []string) {
 	for _, want := range args {
-		until(ts, fmt.Sprintf("%q does not show", want), flowPatience, func(screen string) bool { return strings.Contains(screen, want) })
+		until(ts, fmt.Sprintf("%q does not show", want), func(screen string) bool { return strings.Contains(screen, want) })
 	}
 }
 
 func waitHides(ts *testscript.TestScript, _ bool, args []string) {
 	for _, gone := range args {
-		until(ts, fmt.Sprintf("%q does not go", gone), flowPatience, func(screen string) bool { return !strings.Contains(screen, gone) })
+		until(ts, fmt.Sprintf("%q does not go", gone), func(screen string) bool { return !strings.Contains(screen, gone) })
 	}
 }
 
-// armed is longer than a question rests before it takes keys.
-const armed = 700 * time.Millisecond
+// waitArmed waits until the question that has the text takes keys: until then the last line says that
+// Tab answers it.
+func waitArmed(ts *testscript.TestScript, _ bool, args []string) {
+	text := append(args, "authorize")[0]
+	until(ts, fmt.Sprintf("no question with %q takes keys", text), func(screen string) bool {
+		return strings.Contains(screen, text) && !strings.Contains(screen, "Tab answer")
+	})
+}
 
-func answerQuestion(ts *testscript.TestScript, _ bool, args []string) {
+func answerQuestion(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 || len(args) > 2 {
 		ts.Fatalf("usage: answer KEY [TEXT]")
 	}
-	text := append(args, "authorize")[1]
-	waitShows(ts, false, []string{text})
-	for range 20 {
-		time.Sleep(armed)
-		if strings.Contains(screenText(ts), "Tab answer") { // the machine was busy for longer: the key became text
-			pressKeys(ts, false, []string{"C-u", "Tab"})
-			time.Sleep(armed)
-		}
-		pressKeys(ts, false, args[:1])
-		if until(ts, "", 2*time.Second, func(screen string) bool { return !strings.Contains(screen, text) }) {
-			return
-		}
-	}
-	ts.Fatalf("%s does not answer %q; the screen:\n%s", args[0], text, screenText(ts))
+	waitArmed(ts, neg, args[1:])
+	pressKeys(ts, neg, args[:1])
+	waitHides(ts, neg, []string{append(args, "authorize")[1]})
 }
 
 func pasteFile(ts *testscript.TestScript, _ bool, args []string) {
@@ -161,7 +149,7 @@ func pasteFile(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func resizeTerminal(ts *testscript.TestScript, _ bool, args []string) {
-	w, h := size2(ts, args[0])
+	w, h := sizeOf(ts, args[0])
 	mustTmux(ts, "resize-window", "-x", w, "-y", h)
 }
 

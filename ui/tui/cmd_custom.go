@@ -92,13 +92,13 @@ func (m *screen) runCustom(c CustomCommand, arg string) tea.Cmd {
 	return m.runTurn("", func(ctx context.Context) error { return runner.RunTool(ctx, c.Tool, args) })
 }
 
-// awaitCustoms has the text of a command wait until the session's own commands are read. False means
-// that they are, or that there are none: nothing is to be waited for.
-func (m *screen) awaitCustoms(text string) (tea.Cmd, bool) {
+// awaitCustoms has then wait until the session's own commands are read. False means that they are, or
+// that there are none: nothing is to be waited for.
+func (m *screen) awaitCustoms(then func(m *screen) tea.Cmd) (tea.Cmd, bool) {
 	if _, ok := m.session.chat.(Customized); !ok || m.session.customsRead {
 		return nil, false
 	}
-	m.session.customsThen = text
+	m.session.customsThen = then
 	return m.loadCustoms(), true
 }
 
@@ -133,9 +133,9 @@ func (l customsLoaded) take(m *screen) tea.Cmd {
 		m.trouble("a command cannot be read", l.err)
 	}
 	then := m.session.customsThen
-	m.session.customsRead, m.session.customsThen = true, ""
-	if then != "" && m.composer.Value() == then {
-		return m.command(then)
+	m.session.customsRead, m.session.customsThen = true, nil
+	if then != nil {
+		return then(m)
 	}
 	m.suggest.token = ""
 	return m.suggestNow()

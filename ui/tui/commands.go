@@ -86,7 +86,13 @@ func (m *screen) command(s string) tea.Cmd {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(s, "/"), " ")
 	c, ok := m.findCommand(strings.TrimSpace(name))
 	if !ok {
-		if load, waits := m.awaitCustoms(s); waits {
+		again := func(m *screen) tea.Cmd {
+			if m.composer.Value() != s {
+				return nil
+			}
+			return m.command(s)
+		}
+		if load, waits := m.awaitCustoms(again); waits {
 			return load
 		}
 		m.say("there is no command /" + text.Line(name) + ": /help lists them; a space before the slash sends it as text")

@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"golang.org/x/term"
-)
 
-// pasteGap is the time between two reads of one paste, at most. Nobody types so fast, and no key
-// repeats so fast.
-const pasteGap = 12 * time.Millisecond
+	"parley/ui/tui/composer"
+)
 
 // arrivals watch what is read from the terminal, as it is read. Keys are handled later, on a busy
 // machine much later, so only here can a line end that was typed be told from one in the middle
@@ -28,7 +26,7 @@ type arrivals struct {
 func (a *arrivals) saw(data []byte, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if now.Sub(a.last) > pasteGap {
+	if now.Sub(a.last) > composer.Gap {
 		a.ended = false
 		a.pasting.Store(false)
 	}

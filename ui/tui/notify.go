@@ -47,7 +47,7 @@ func (m *screen) notify(what string) tea.Cmd {
 // showsNotifications reports whether the terminal shows OSC 9 as a notification. Inside a multiplexer
 // only the bell gets through.
 func showsNotifications(getenv func(string) string) bool {
-	if getenv("TMUX") != "" || getenv("STY") != "" {
+	if multiplexed(getenv) {
 		return false
 	}
 	switch getenv("TERM_PROGRAM") {
@@ -56,6 +56,9 @@ func showsNotifications(getenv func(string) string) bool {
 	}
 	return strings.Contains(getenv("TERM"), "kitty")
 }
+
+// multiplexed reports whether a multiplexer stands before the terminal.
+func multiplexed(getenv func(string) string) bool { return getenv("TMUX") != "" || getenv("STY") != "" }
 
 // progressBar is what the terminal shows of the turn in its tab or in the task bar, nil for nothing:
 // that one runs, or that it waits for the person.
@@ -72,7 +75,7 @@ func (m *screen) progressBar() *tea.ProgressBar {
 // showsProgress reports whether the terminal shows OSC 9;4 as progress: others show it as a
 // notification, and inside a multiplexer it gets lost.
 func showsProgress(getenv func(string) string) bool {
-	if getenv("TMUX") != "" || getenv("STY") != "" {
+	if multiplexed(getenv) {
 		return false
 	}
 	switch getenv("TERM_PROGRAM") {

@@ -30,7 +30,7 @@ type session struct {
 	customs      []CustomCommand
 	customsAsked bool
 	customsRead  bool
-	customsThen  string // a command that waits for them
+	customsThen  func(m *screen) tea.Cmd // what waits for them, nil for nothing
 
 	turn
 }

@@ -142,13 +142,17 @@ func (m *screen) sendQueued() tea.Cmd {
 		return nil
 	}
 	text := m.session.queue[0]
-	m.session.queue = m.session.queue[1:]
 	if isCommand(text) {
 		name, arg, _ := strings.Cut(text[1:], " ")
-		if c, ok := m.findCommand(name); ok { // another version may have queued it
+		if c, ok := m.findCommand(name); ok {
+			m.session.queue = m.session.queue[1:]
 			return tea.Batch(m.runCommand(c, strings.TrimSpace(arg)), m.sendQueued(), m.keepSoon())
 		}
+		if load, waits := m.awaitCustoms((*screen).sendQueued); waits {
+			return load
+		}
 	}
+	m.session.queue = m.session.queue[1:] // a command that is not known may be of another version
 	return tea.Batch(m.run(text), m.keepSoon())
 }
 

@@ -12,11 +12,13 @@ import (
 // (I-01). A line end at the very end of a burst without another one still sends, as a script that
 // types a message and Enter expects.
 const (
-	burstGap   = 12 * time.Millisecond  // between two keys of a burst, at most; nobody types so fast
 	burstKeys  = 24                     // so many keys in a row make a burst
 	burstQuiet = 40 * time.Millisecond  // ends it
 	burstEnter = 150 * time.Millisecond // after a key, an Enter waits for burstQuiet to see whether more follows
 )
+
+// Gap is the longest time between two keys of a paste. Nobody types so fast, and no key repeats so fast.
+const Gap = 12 * time.Millisecond
 
 // The times are those at which keys are handled, not those at which they came: on a busy machine
 // the keys of a paste are handled further apart. So an Enter waits after a gap that is long enough
@@ -56,7 +58,7 @@ func (m *Model) Burst(msg tea.KeyPressMsg, now time.Time, pasted bool) (tea.Cmd,
 		}
 		return nil, false
 	}
-	if gap > burstGap && !(enter && gap < burstEnter) {
+	if gap > Gap && !(enter && gap < burstEnter) {
 		b.run = 0
 	}
 	b.run++
