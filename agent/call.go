@@ -205,10 +205,7 @@ func (c *call) begun() {
 // resume goes on with a call that was open, with the person's text for it or for the call inside.
 func (c *call) resume(ctx context.Context, input string) (*callState, error) {
 	if hint, ok := c.t.compacts(); ok && c.state.Open == "" && c.conv != nil {
-		err := c.reachProvider(ctx)
-		if err == nil {
-			err = c.compact(ctx, c.roomKey(roomAsked), hint, c.offered())
-		}
+		err := c.compact(ctx, c.roomKey(roomAsked), hint, c.offered())
 		if errors.Is(err, errNothingOld) || errors.Is(err, errNoGain) {
 			c.t.note("room", "nothing was summed up: "+err.Error())
 			err = nil

@@ -295,6 +295,9 @@ func (c *call) askSummary(ctx context.Context, before, transcript, hint string) 
 			req.MaxTokens = min(req.MaxTokens, out)
 		}
 	}
+	if err := c.reachProvider(ctx); err != nil {
+		return model.Reply{}, err
+	}
 	return c.model.Stream(ctx, req, func(model.Delta) {})
 }
 

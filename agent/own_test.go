@@ -170,3 +170,17 @@ func TestOwnCommandWithSecret(t *testing.T) {
 		t.Errorf("%d turns", n)
 	}
 }
+
+// An agent that the person has run keeps its output filters, also over an empty result.
+func TestOwnCallOfAFilteredAgent(t *testing.T) {
+	r := newRig(t, "Name: main\nChat: true\nTools: helper\n\nmain\n---\nName: helper\nOutput Filters: mark\n\nhelper\n---\nName: mark\n\n#!/bin/sh\necho \"filtered <$OUTPUT>\"\n",
+		inOrder(map[string][]model.Reply{"helper": {says("")}}))
+	s := r.open()
+	defer func() { r.close(s) }()
+	if _, err := s.RunTool(t.Context(), "test.gpt:helper", `{"defaultPromptParameter":"x"}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.conversation("1"); !strings.Contains(got, "tool: filtered <>") {
+		t.Errorf("conversation\n%s", got)
+	}
+}

@@ -300,3 +300,13 @@ func TestExpand(t *testing.T) {
 		}
 	}
 }
+
+// A command that was queued before a restart is carried out, though the list of them is not read yet.
+func TestCustomCommandInTheQueue(t *testing.T) {
+	b, chat := newAble()
+	chat.row.Queue = []string{"/review x"}
+	term := start(t, 100, 30, Options{Backend: b, Chat: chat, Questions: b.questions})
+	term.shows("queued 1: /review x")
+	term.typed("<enter>")
+	term.until("the text", chat.hasSent("Review x, all of: x"))
+}
